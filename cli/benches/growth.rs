@@ -1,8 +1,7 @@
-//! `cargo bench --bench growth`: what a byte costs, and how much memory the program takes, as logs grow: in bytes, in
-//! files, in sessions, in calls that are open at once. Prints a row for each run, and draws all to `growth.svg` in the
-//! target folder.
+//! `cargo bench --bench growth`: time per byte and memory of the program as logs grow, in bytes, files, sessions and
+//! open calls. Prints a row for each run, and draws all of them to `growth.svg` in the target folder.
 //!
-//! `FOLDLINE_GROWTH=4096` measures up to so many megabytes (400 otherwise).
+//! `FOLDLINE_GROWTH=4096` measures up to 4096 megabytes (default: 400).
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -26,7 +25,7 @@ use self::{
     program::measured,
 };
 
-/// How often each run is repeated; the fastest counts, since all that disturbs it makes it slower.
+/// The number of repetitions of each run; the fastest counts, since disturbances only make a run slower.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -38,7 +37,7 @@ fn main() {
     println!("\ndrawn to {}", path.display());
 }
 
-/// Runs the program, and prints and returns what it took for each of `bytes`.
+/// Runs the program, and prints and returns its time and memory for each of `bytes`.
 fn point(x: usize, bytes: u64, arguments: &[&str], before: impl Fn()) -> Point {
     let runs = (0..ROUNDS).map(|_| {
         before();
@@ -60,7 +59,7 @@ fn replay(x: usize, log: &Path) -> Point {
     point(x, bytes, &["replay", "--executor", "droid", "--format", "patches", log], || {})
 }
 
-/// One file, larger and larger.
+/// One file of increasing size.
 fn size(folder: &Path) -> Panel {
     println!("megabytes in one file, replayed");
     let most = env::var("FOLDLINE_GROWTH").ok().and_then(|most| most.parse().ok()).unwrap_or(400);
@@ -81,7 +80,7 @@ fn size(folder: &Path) -> Panel {
     Panel { title: "megabytes in one file, replayed", points: points.collect() }
 }
 
-/// As many bytes in more and more files.
+/// The same number of bytes in an increasing number of files.
 fn files(folder: &Path) -> Panel {
     const BYTES: usize = 64 << 20;
     println!("files of 64 MB, ingested");
@@ -108,7 +107,7 @@ fn files(folder: &Path) -> Panel {
     Panel { title: "files of 64 MB, ingested", points: points.into() }
 }
 
-/// The same records, of more and more sessions.
+/// The same records in an increasing number of sessions.
 fn sessions(folder: &Path) -> Panel {
     const RECORDS: usize = 100_000;
     println!("sessions in 100,000 records, replayed");
@@ -126,7 +125,7 @@ fn sessions(folder: &Path) -> Panel {
     Panel { title: "sessions in 100,000 records, replayed", points: points.into() }
 }
 
-/// A million calls, more and more of which are open at once.
+/// A million calls, with an increasing number of open calls.
 fn calls(folder: &Path) -> Panel {
     const CALLS: usize = 1_000_000;
     println!("calls that are open at once, of a million, replayed");

@@ -1,4 +1,4 @@
-//! Every question to a database of a thousand sessions, beside the same SQL in the `sqlite3` shell.
+//! Each answer from a database of a thousand sessions, compared with the same SQL in the `sqlite3` shell.
 #![allow(missing_docs, clippy::expect_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -40,14 +40,14 @@ fn ask(db: &Path, question: &[&str]) -> Command {
     command
 }
 
-/// The statements that answer a question, as the program logs them.
+/// The statements of an answer, as the program logs them.
 fn sql(db: &Path, question: &[&str]) -> String {
     let mut command = ask(db, question);
     command.env("RUST_LOG", "foldline=debug").env("NO_COLOR", "1").stderr(Stdio::piped());
     let output = command.output().expect("the program runs");
     assert!(output.status.success(), "{question:?}");
     let log = String::from_utf8(output.stderr).expect("it logs text");
-    // They are logged as Rust spells strings.
+    // They are logged as Rust string literals.
     let statements = log.split(" sql=\"").skip(1).map(|rest| {
         let mut sql = String::new();
         let mut chars = rest.chars();

@@ -1,8 +1,8 @@
-//! Ingestion beside mere insertions of the same rows; two threads beside one; the end of a long session
-//! beside that of a short one.
+//! Ingestion compared with plain insertions of the same rows, two threads with one, and the end of a long session
+//! with the end of a short one.
 //!
-//! One connection writes, so that however many threads read, ingestion takes as long as the insertions
-//! at least: what one thread takes beyond them is what further threads can save.
+//! A single connection writes. With any number of threads, ingestion therefore takes at least as long as the
+//! insertions: further threads can only save the rest of the time of one thread.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -26,7 +26,7 @@ use self::{
     program::PROGRAM,
 };
 
-/// How many logs, and how large each is.
+/// The number of logs, and the size of each.
 const LOGS: u64 = 119;
 const BYTES: usize = (128 << 20) / LOGS as usize;
 
@@ -49,7 +49,7 @@ fn remove(db: &Path) {
     }
 }
 
-/// The rows of a database, as they would be inserted by hand.
+/// The rows of a database, for plain insertions.
 struct Rows {
     table: &'static str,
     columns: usize,
@@ -74,7 +74,7 @@ fn rows(db: &Path) -> Vec<Rows> {
     TABLES.map(rows).into()
 }
 
-/// The same rows into the same tables, indices and search index, and nothing else.
+/// Inserts the same rows into the same tables, indices and search index.
 fn insert(db: &Path, tables: &[Rows]) {
     remove(db);
     drop(Database::open(db, DEFAULT_WAIT).unwrap());

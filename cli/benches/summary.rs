@@ -1,5 +1,5 @@
-//! `cargo bench --bench summary`: every figure that this project promises, with its target, from one
-//! run. Ratios are of medians taken in turns; see [`foldline::performance`].
+//! `cargo bench --bench summary`: every promised figure of this project, with its target, from one
+//! run. Ratios are of medians of alternating runs; see [`foldline::performance`].
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]

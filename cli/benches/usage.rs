@@ -1,5 +1,5 @@
-//! `foldline usage` over the session files of Claude Code, beside `ccusage`, which counts the same tokens and reads
-//! nothing else.
+//! `foldline usage` for session files of Claude Code, compared with `ccusage`, which counts the same tokens and reads
+//! only those files.
 #![allow(missing_docs, clippy::expect_used)]
 
 use std::{
@@ -11,11 +11,11 @@ use std::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_foldline");
 
-/// How large the logs are in sum, and how many there are.
+/// The total size of the logs, and their number.
 const BYTES: usize = 128 << 20;
 const FILES: usize = 256;
 
-/// How often each program runs, in turns. The fastest run counts: the others waited for the machine.
+/// The number of runs of each program, which alternate. The fastest run counts, since others only make it slower.
 const RUNS: usize = 15;
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     }
     let mut ours = Command::new(PROGRAM);
     ours.arg("usage").arg(folder.path().join("projects"));
-    // Named by the environment, or as npm installs it.
+    // The path in the environment, or the path that npm installs it at.
     let ccusage = env::var_os("CCUSAGE").unwrap_or_else(|| "ccusage".into());
     let is_there = Command::new(&ccusage).arg("--version").stdout(Stdio::null()).status();
     if !is_there.is_ok_and(|status| status.success()) {

@@ -1,7 +1,7 @@
-//! `cargo bench -p foldline-cli --bench whole`: whole runs of the program, from its start to its end, with their output
-//! to nowhere, beside a flat parse of the same lines in memory: the parse floor of [`foldline::performance`].
+//! `cargo bench -p foldline-cli --bench whole`: whole runs of the program, from start to exit, with discarded output,
+//! compared with a flat parse of the same lines in memory: the parse floor of [`foldline::performance`].
 //!
-//! `FOLDLINE_DROID_LOG` and `FOLDLINE_CLAUDE_LOG` name logs to take instead of generated ones.
+//! `FOLDLINE_DROID_LOG` and `FOLDLINE_CLAUDE_LOG` name logs that replace the generated ones.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -25,10 +25,10 @@ use self::{
     program::PROGRAM,
 };
 
-/// How often each is run, in turns.
+/// The number of runs of each, which alternate.
 const ROUNDS: usize = 25;
 
-/// How large the generated logs are.
+/// The size of the generated logs.
 const BYTES: usize = 100 << 20;
 
 fn main() {
@@ -49,7 +49,7 @@ fn main() {
     );
 }
 
-/// The log that a variable names, or one that is made.
+/// The log that a variable names, or a generated log.
 fn log(folder: &Path, variable: &str, make: impl Fn() -> String) -> String {
     env::var(variable).unwrap_or_else(|_| written(folder, variable, &make()))
 }
@@ -72,8 +72,8 @@ fn replay(format: &str, output: &str, log: &str) {
     assert!(status.unwrap().success());
 }
 
-/// Patches and the transcript of a log, beside the parse floor. Returns how many megabytes a second become patches,
-/// and a transcript.
+/// Compares patches and the transcript of a log with the parse floor. Returns the megabytes per second of patches and
+/// of the transcript.
 fn replayed<Flat: for<'de> Deserialize<'de>>(
     name: &str,
     format: &str,
@@ -98,7 +98,7 @@ fn replayed<Flat: for<'de> Deserialize<'de>>(
             &mut || replay(format, "transcript", path),
         ],
     );
-    // The run that warms up counts, too.
+    // The warm-up run counts, too.
     let used = used.get() / (ROUNDS as u32 + 1);
     let target = |target: &str| match target {
         "" => String::new(),
@@ -115,7 +115,7 @@ fn replayed<Flat: for<'de> Deserialize<'de>>(
     [rate(times[1]), rate(times[2])]
 }
 
-/// The CPU time of all children that have ended, in the clock's ticks of 10 ms. Linux only; 0 elsewhere.
+/// The CPU time of all finished child processes, in clock ticks of 10 ms. Linux only; 0 elsewhere.
 fn used_by_children() -> Duration {
     let status = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = status.rsplit(')').next().unwrap_or_default().split_whitespace();

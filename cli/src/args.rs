@@ -28,9 +28,9 @@ use super::verbs::{
     verify::VerifyArgs,
 };
 
-/// Reads the logs of coding agents: shows, searches, adds up, converts and follows their sessions.
+/// Show, search, total, convert and follow the sessions of coding agents, from their logs
 ///
-/// Run without arguments, `foldline` lists the agent logs that it finds on this machine.
+/// Without a command, `foldline` lists the agent logs on this machine.
 #[derive(Debug, Parser)]
 #[command(name = "foldline", version = version())]
 pub(super) struct Args {
@@ -40,61 +40,61 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Lists sessions, the latest first
+    /// List sessions, latest first
     Sessions(SessionsArgs),
-    /// Adds up tokens and their cost, by day, model, project and so on
+    /// Total tokens and costs by day, model, project and other keys
     Usage(UsageArgs),
-    /// Lists the five-hour windows of Claude Code's limits, with the tokens and the cost of each
+    /// List the five-hour windows of Claude Code's limits
     Blocks(BlocksArgs),
-    /// Prints one line for a prompt or a status line: the cost of the session, of today, of the block
+    /// Print the costs of the session, the day and the window on one line
     ///
-    /// It reads from standard input what Claude Code gives to the command of its status line. To be as quick as a
-    /// prompt, it reads only logs of Claude Code that were changed today or in the last five hours; a block that
-    /// older logs show may have begun earlier than the line says. `foldline blocks` reads everything.
+    /// For the status line of Claude Code, which passes a JSON object on standard input. For speed, only logs of
+    /// Claude Code that changed today or in the last five hours are read: the window may have begun earlier than
+    /// shown. `foldline blocks` reads all logs.
     Statusline(StatuslineArgs),
-    /// Shows a session in the terminal, as a transcript to read
+    /// Print a session as a transcript, to read in the terminal
     Show(ShowArgs),
-    /// Finds entries by their words
+    /// Search the entries of all sessions
     Search(SearchArgs),
-    /// Lists files, or the sessions that touched a file
+    /// List touched files, or the sessions that touched a file
     Files(FilesArgs),
-    /// Lists tools: how often they were called, failed, and how long they took
+    /// List tools with their calls, failures and durations
     Tools(ToolsArgs),
-    /// Lists calls that failed and errors that were reported, the latest first
+    /// List failed calls and reported errors, latest first
     Errors(ErrorsArgs),
-    /// Lists and shows tasks: sessions that belong together
+    /// List, show and set tasks, which group sessions
     Task(TaskArgs),
-    /// Asks the database in SQL
+    /// Query the database in SQL
     Query(QueryArgs),
 
-    /// Runs an agent and shows its session while it works
+    /// Run an agent and print its session while it works
     Run(RunArgs),
-    /// Reads a log again from its beginning, at any speed, and converts it for other programs
+    /// Read a log from its beginning, at any speed, and convert it for other programs
     Replay(ReplayArgs),
-    /// Exports a session as an HTML, Markdown or JSON file, to send or to keep
+    /// Export a session as an HTML, Markdown or JSON document, to share or archive
     Export(ExportArgs),
-    /// Reads files and folders of logs into a database; a later run adds only what is new
+    /// Read logs into a database; later runs add only new content
     Ingest(IngestArgs),
-    /// Removes the entries of old sessions
+    /// Delete the entries of old sessions
     Prune(PruneArgs),
 
-    /// Shows sessions in the browser, while they grow
+    /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
 
-    /// Reports the format of each log, and what was not understood
+    /// Report the format of each log and its unknown parts
     Doctor(DoctorArgs),
 
-    /// Checks an audit trail, and the logs that it was made from
+    /// Verify an audit trail, and compare logs with it
     Verify(VerifyArgs),
-    /// Checks whether a database is sound, and repairs it with --repair
+    /// Check the integrity of a database, or repair it
     Check(CheckArgs),
-    /// Creates a pair of keys to sign and verify an audit trail
+    /// Create a key pair to sign and verify audit trails
     AuditKey(AuditKeyArgs),
 
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Prints the manual, or writes its pages
+    /// Print the manual, or write its pages
     Man(ManArgs),
 }
 

@@ -15,6 +15,7 @@ use crate::{
     error::Error,
     exit, help,
     logging::log_to_stderr,
+    options::width,
     program::Program,
     sink::SinkKind,
     verbs::{
@@ -42,7 +43,7 @@ impl Program {
             let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
             if arguments.get(1..).is_some_and(|words| words == ["help", "exit-codes"]) {
                 let mut out = io::stdout();
-                out.write_all(help::EXIT_CODES.as_bytes()).map_err(Error::Output)?;
+                out.write_all(help::exit_codes(width(None)).as_bytes()).map_err(Error::Output)?;
                 return Ok(exit::FINE);
             }
             let command = config::with_defaults(self.command())?;
@@ -96,7 +97,7 @@ impl Program {
         let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
             let named = names().map(|format| PossibleValue::new(format.name).help(format.title));
-            let auto = PossibleValue::new("auto").help("Looks at the first lines");
+            let auto = PossibleValue::new("auto").help("Detection by the first lines");
             std::iter::once(auto).chain(named).collect::<Vec<_>>()
         };
         let outputs = || {

@@ -2,29 +2,43 @@
 
 use clap::Command;
 
+use crate::wrap::wrap;
+
 /// The output of `foldline help exit-codes`.
-pub(super) const EXIT_CODES: &str = "\
-Exit codes:
-  0    success
-  1    failure: something cannot be read or written, or a checkpoint does not fit; the trail that verify
-       checks is not whole, or the database that check reads is not sound
-  2    wrong use, or a file that is not a log of a known format
-  3    read to the end, but with malformed lines or unknown records (only with --strict)
-  4    there is no task, session or file of that name
-  126  the command of run cannot be executed
-  127  the command of run does not exist
-run ends with the exit code of its command, or with 128 and the number of the signal that ended it.
-";
+pub(super) fn exit_codes(width: usize) -> String {
+    let code = |(code, text): &(&str, &str)| wrap(&format!("  {code:<3}  {text}"), width, 7) + "\n";
+    let codes: String = EXIT_CODES.iter().map(code).collect();
+    let end = "run ends with the exit code of its command, or with 128 plus the number of the signal that ended it.";
+    format!("Exit codes:\n{codes}{}\n", wrap(end, width, 0))
+}
+
+const EXIT_CODES: [(&str, &str); 7] = [
+    ("0", "success"),
+    (
+        "1",
+        "failure: a file cannot be read or written, a checkpoint does not fit, verify found a problem in a \
+         trail, or check found one in a database",
+    ),
+    ("2", "wrong use, or a file that is not a log of a known format"),
+    ("3", "read to the end, but with malformed lines or unknown records (only with --strict)"),
+    ("4", "no task, session or file has that name"),
+    ("126", "the command of run cannot be executed"),
+    ("127", "the command of run does not exist"),
+];
 
 const ENVIRONMENT: &str = "\
 Environment:
-  FOLDLINE_DB        the default database
-  FOLDLINE_CONFIG    the file of defaults
-  FOLDLINE_PAGER     the pager of show, else PAGER, else less; cat for none
-  CLAUDE_CONFIG_DIR  the folder of Claude Code; CODEX_HOME that of Codex
-  COLUMNS            the width where there is no terminal
-  NO_COLOR           no colours, unless --color always
-  RUST_LOG           what to log to stderr, such as foldline=debug
+  FOLDLINE_DB        default database
+  FOLDLINE_CONFIG    file of default options
+  FOLDLINE_PAGER     pager of show [default: PAGER, else less]; cat for none
+  CLAUDE_CONFIG_DIR  folder of Claude Code
+  CODEX_HOME         folder of Codex
+  XDG_DATA_HOME      data folder, of the default database
+  XDG_CONFIG_HOME    configuration folder, of the default options
+  COLUMNS            width without a terminal
+  NO_COLOR           disables colours, unless --color always is given
+  TZ                 default time zone
+  RUST_LOG           log filter for standard error, such as foldline=debug
 
 Exit codes: foldline help exit-codes";
 

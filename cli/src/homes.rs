@@ -108,8 +108,7 @@ fn at_home(folder: &str, home: &Path) -> PathBuf {
 /// Which database a command works on.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DatabaseOption {
-    /// The database [default: the one that FOLDLINE_DB names, else foldline/foldline.db in the user's folder
-    /// for data]
+    /// Database file [default: FOLDLINE_DB, else foldline/foldline.db in the user's data folder]
     #[arg(long, value_name = "FILE", global = true)]
     db: Option<PathBuf>,
 }

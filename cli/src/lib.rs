@@ -32,6 +32,7 @@ mod signal;
 mod sink;
 mod table;
 mod verbs;
+mod wrap;
 
 pub use self::program::Program;
 

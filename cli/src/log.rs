@@ -156,8 +156,7 @@ fn recognise_followed(
             }
             Step::NextFile(notice) => {
                 report(&recognition.path, &notice);
-                let what =
-                    "is read from there on: what stood before did not say which agent wrote it";
+                let what = "is read from there on: the lines before did not identify the agent";
                 report(&recognition.path, &what);
                 recognition = recognition.begin_again();
                 None

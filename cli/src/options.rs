@@ -9,12 +9,12 @@ use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
-    /// On a terminal
+    /// If standard output is a terminal
     #[default]
     Auto,
-    /// Also into a file or a pipe
+    /// Also in a file or a pipe
     Always,
-    /// Not at all
+    /// Without colours
     Never,
 }
 
@@ -32,9 +32,17 @@ impl Color {
 
 /// The output width: that of the option, else the terminal's, else that in `COLUMNS`, else 100 columns.
 pub fn width(option: Option<u16>) -> usize {
-    let terminal = || Some(terminal_size::terminal_size()?.0.0);
+    usize::from(option.or_else(known_width).unwrap_or(100))
+}
+
+/// The width of sentences, which programs read by line: unlimited without a terminal and `COLUMNS`.
+pub(super) fn sentence_width() -> usize {
+    known_width().map_or(usize::MAX, usize::from)
+}
+
+fn known_width() -> Option<u16> {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= 20);
-    usize::from(option.or_else(terminal).or_else(columns).unwrap_or(100))
+    terminal_size::terminal_size().map(|size| size.0.0).or_else(columns)
 }
 
 /// Reads a number of bytes such as `4096`, `64K` or `16MiB`.

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    fmt,
     io::{self, Write},
 };
 
@@ -46,6 +47,70 @@ const WORTH_LATE: usize = 20;
 /// The same of the end of a path.
 const WORTH_START: usize = 10;
 
+/// The cells of a table.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) headings: Vec<String>,
+    pub(super) layouts: Vec<Layout>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// Columns that a narrow table hides.
+#[derive(Debug)]
+pub(super) struct Hidden {
+    /// Their headings, the most important first.
+    headings: Vec<String>,
+    /// The width of a table with all columns.
+    pub(super) width: usize,
+}
+
+impl fmt::Display for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = if self.headings.len() == 1 { "column" } else { "columns" };
+        write!(f, "hidden {columns}: {}", self.headings.join(", "))
+    }
+}
+
+impl Table {
+    /// Writes the table, after hiding columns until it fits; `next` removes a column and returns its position.
+    pub(super) fn write(
+        mut self,
+        out: &mut dyn Write,
+        width: usize,
+        mut next: impl FnMut() -> usize,
+    ) -> io::Result<Option<Hidden>> {
+        let mut hidden = Hidden { headings: Vec::new(), width: self.least_width() };
+        while self.headings.len() > 1 && self.least_width() > width {
+            let at = next();
+            hidden.headings.insert(0, self.headings.remove(at));
+            self.layouts.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        write_table(out, &self.headings, &self.layouts, &self.rows, width)?;
+        Ok(Some(hidden).filter(|hidden| !hidden.headings.is_empty()))
+    }
+
+    /// The width that the table needs to be readable. Numbers and times are never clipped.
+    fn least_width(&self) -> usize {
+        let widest = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| neutralise_line(cell).width()).max().unwrap_or(0)
+        };
+        let columns = self.headings.iter().zip(&self.layouts).enumerate();
+        let columns = columns.map(|(column, (heading, layout))| {
+            let width = widest(column).max(heading.width());
+            match layout.clip {
+                Clip::Early => width.min(WORTH),
+                Clip::Start => width.min(WORTH_START),
+                Clip::Late => width.min(WORTH_LATE),
+                Clip::Prefix => width.min(LEAST.max(heading.width())),
+                Clip::Never => width,
+            }
+        });
+        columns.sum::<usize>() + GAP * self.headings.len().saturating_sub(1)
+    }
+}
+
 /// Writes a table with a line of headings, no line wider than `width` columns.
 ///
 /// # Errors
@@ -83,25 +148,6 @@ pub fn write_table(
         writeln!(out, "{}", clip(line.trim_end(), width))?;
     }
     Ok(())
-}
-
-/// The width that a table needs to be readable. Numbers and times are never clipped.
-pub(super) fn least_width(headings: &[String], layouts: &[Layout], rows: &[Vec<String>]) -> usize {
-    let widest = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| neutralise_line(cell).width()).max().unwrap_or(0)
-    };
-    let columns = headings.iter().zip(layouts).enumerate().map(|(column, (heading, layout))| {
-        let width = widest(column).max(heading.width());
-        match layout.clip {
-            Clip::Early => width.min(WORTH),
-            Clip::Start => width.min(WORTH_START),
-            Clip::Late => width.min(WORTH_LATE),
-            Clip::Prefix => width.min(LEAST.max(heading.width())),
-            Clip::Never => width,
-        }
-    });
-    columns.sum::<usize>() + GAP * headings.len().saturating_sub(1)
 }
 
 /// Narrows the widest of the columns that may be clipped until the table fits, or no column can be
@@ -166,7 +212,8 @@ pub(super) fn clip_around(text: &str, begin: char, width: usize) -> Cow<'_, str>
 /// The beginning of an id in at most `width` columns.
 fn prefix(id: &str, width: usize) -> Cow<'_, str> {
     let end = id.char_indices().nth(width).map_or(id.len(), |(at, _)| at);
-    Cow::Borrowed(id.get(..end).unwrap_or(id))
+    let begin = id.get(..end).unwrap_or(id);
+    Cow::Borrowed(if end < id.len() { begin.trim_end_matches('-') } else { begin })
 }
 
 /// The end of a text in at most `width` columns; with an ellipsis if it is clipped.

@@ -82,7 +82,7 @@ impl Case {
         self.check(&[])
     }
 
-    /// What foldline says of the trail. The other verifier agrees, where there is a Python to run it.
+    /// The report of `foldline verify`. The other verifier agrees, if there is a Python to run it.
     fn check(&self, args: &[&str]) -> String {
         let (code, said) = foldline(&self.trail(), args);
         if cfg!(has_python3) {
@@ -98,7 +98,7 @@ impl Case {
     }
 }
 
-/// The exit code of `foldline verify`, and what it says.
+/// The exit code and the output of `foldline verify`.
 fn foldline(trail: &Path, args: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
         .arg("verify")
@@ -133,8 +133,8 @@ fn a_whole_trail_is_good() {
     let said = case.check(&["--source", "log.jsonl", "--head", &head]);
     let count = case.lines().len();
     assert!(said.starts_with(&format!("good: {count} records\n")), "{said}");
-    assert!(said.contains(&format!("log: {count} records have their line unchanged")), "{said}");
-    assert!(said.contains("the head that was given is the last record"), "{said}");
+    assert!(said.contains(&format!("log: {count} records with an unchanged line")), "{said}");
+    assert!(said.contains("the given head is the last record"), "{said}");
     assert!(said.ends_with(&format!("head: {head}\n")), "{said}");
     assert_eq!(case.verdict(&[]).lines().next(), Some("good: 0 records"));
 }
@@ -233,7 +233,7 @@ fn a_cut_end_shows_only_with_the_head() {
     lines.truncate(3);
     let said = case.verdict(&lines);
     assert!(said.starts_with("good: 3 records"), "{said}");
-    assert!(said.contains("whether the end was cut off shows only with --head"), "{said}");
+    assert!(said.contains("without --head, a truncated end is not detected"), "{said}");
     let (code, said) = foldline(&case.trail(), &["--head", &head]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("the end of the trail was truncated"), "{said}");
@@ -247,7 +247,7 @@ fn an_earlier_head_is_still_in_the_trail() {
     let (code, said) = foldline(&case.trail(), &["--head", &earlier]);
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains(&format!("the head that was given is record {count}; {count} came after it")),
+        said.contains(&format!("the given head is record {count}, with {count} later records")),
         "{said}"
     );
 }
@@ -284,9 +284,7 @@ fn logs_are_told_apart_by_their_names() {
     let (code, said) = foldline(&case.trail(), &["--source", "other.jsonl"]);
     assert_eq!(code, 1);
     assert!(
-        said.contains(
-            "no record says that it comes from other.jsonl; it begins as log.jsonl does, but"
-        ),
+        said.contains("no record names other.jsonl; it begins as log.jsonl does, but"),
         "{said}"
     );
 
@@ -296,7 +294,7 @@ fn logs_are_told_apart_by_their_names() {
     assert_eq!(code, 0, "{said}");
     let (code, said) = foldline(&case.trail(), &["--source", "log.jsonl"]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("records come from other logs"), "{said}");
+    assert!(said.contains("records of other logs"), "{said}");
 }
 
 #[test]
@@ -325,8 +323,8 @@ fn a_trail_says_which_ledger_it_belongs_to_and_what_is_missing() {
     fs::write(case.trail(), &trail).expect("the trail is written");
     let said = case.check(&[]);
     assert!(said.starts_with("good: 2 records\nledger: l1\n"), "{said}");
-    assert!(said.contains("missing: 2 commits were made before the trail was begun\n"), "{said}");
-    assert!(said.contains("missing: 3 commits were made without it before record 2\n"), "{said}");
+    assert!(said.contains("missing: 2 commits made before the trail was begun\n"), "{said}");
+    assert!(said.contains("missing: 3 commits made without it before record 2\n"), "{said}");
 }
 
 #[test]
@@ -361,7 +359,7 @@ fn every_verb_that_writes_outputs_writes_a_trail() {
     let whole = fs::read(folder.join("trail")).expect("the trail");
     let (code, said) = foldline_verify(folder, "trail", "log.jsonl");
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("have their line unchanged"), "{said}");
+    assert!(said.contains("with an unchanged line"), "{said}");
     assert!(!said.contains("not compared"), "the end of the session has a line too: {said}");
 
     // In two goes, of which the second one continues the chain.
@@ -393,7 +391,7 @@ fn good(trail: &[u8]) -> Option<Head> {
     verify(trail, |_| {}).expect("memory can be read").ok()
 }
 
-/// No byte of a trail can be another one: each is flipped once.
+/// No byte of a trail can be changed: each is flipped once.
 #[test]
 #[cfg_attr(not(has_python3), ignore = "needs python3")]
 fn every_flipped_byte_is_found_by_both() {
@@ -417,7 +415,7 @@ fn every_flipped_byte_is_found_by_both() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Of what is done to the records, only cutting the end leaves a good trail.
+    /// Of all changes of the records, only truncating the end leaves a valid trail.
     #[test]
     fn any_other_choice_and_order_of_records_is_found(
         choice in prop::collection::vec(0_usize..6, 0..8),

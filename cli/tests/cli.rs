@@ -53,7 +53,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What another program may rely on: numbers without gaps, positions that never go back, and patches
+/// Guarantees for other programs: numbers without gaps, positions that never go back, and patches
 /// that add up to the conversation.
 #[test]
 fn patches_add_up_to_the_conversation() {
@@ -157,7 +157,7 @@ fn a_pipe_that_is_closed_ends_the_program_quietly() {
         let mut first = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty(), "{format}");
-        // The reader is dropped by now: whatever is written from here on has nowhere to go.
+        // The reader is dropped by now: further output has no destination.
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{format}");
         assert_eq!(text(&output.stderr), "", "{format}");
@@ -240,7 +240,7 @@ fn a_format_that_nothing_proves_is_taken_at_the_end() {
 
 #[test]
 fn only_strict_minds_malformed_lines() {
-    // An object without a type is no record either.
+    // An object without a type is not a record either.
     for (name, malformed) in
         [("plain_text", true), ("cut_stream", true), ("unknown_things", true), ("mcp_tool", false)]
     {
@@ -362,7 +362,7 @@ mod color {
 mod on_a_terminal {
     use super::*;
 
-    /// What the program shows on a terminal.
+    /// The output of the program on a terminal.
     fn shown(environment: &[(&str, &str)]) -> String {
         let command =
             format!("'{}' replay '{}'", env!("CARGO_BIN_EXE_foldline"), fixture("execute"));

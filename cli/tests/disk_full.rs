@@ -1,5 +1,5 @@
-//! A disk that is full: what cannot be written is said, nothing is left half-written, and with more room
-//! the same command ends as if nothing had been.
+//! A full disk: the program names the file that cannot be written, leaves no partial output, and with more space the
+//! same command ends as if the disk had not been full.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -49,7 +49,7 @@ fn with_room(blocks: u32, arguments: &[impl AsRef<str>]) -> Output {
     shell.args(arguments.iter().map(AsRef::as_ref)).env_remove("RUST_LOG").output().unwrap()
 }
 
-/// That the program failed, and said what it could not write.
+/// Asserts that the program failed, and named the file that it could not write.
 fn assert_told(output: &Output, what: &str) {
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{error}");

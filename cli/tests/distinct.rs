@@ -169,7 +169,7 @@ fn an_ingest_writes_no_file_twice() {
     place.refuses_names("trail", "ingest logs --db db --audit trail --metrics FILE");
     place.refuses_names("trail", "ingest logs --db db --audit trail --sink events=FILE");
     place.refuses_names("m", "ingest logs --db db --metrics m --sink events=FILE");
-    // The files beside a database are those of the file that a link leads to.
+    // The files next to a database are those next to the target of a link.
     symlink(place.path("db"), place.path("other-name")).unwrap();
     place.refuses(&["ingest", "logs", "--db", "other-name", "--metrics", "db-wal"]);
 }

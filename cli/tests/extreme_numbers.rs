@@ -1,4 +1,4 @@
-//! Numbers of a log are untrusted: whatever they are, no verb fails, and no answer about another log is spoilt.
+//! Numbers of a log are untrusted: with any values, no verb fails, and no answer about another log changes.
 
 use std::{
     fs,

@@ -1,8 +1,8 @@
-//! A disk that fails: at every operation in turn, and full at every size. The program says what failed,
-//! and run again it ends as if nothing had happened.
+//! A failing disk: each operation fails in turn, and the disk is full at every size. The program reports the failure,
+//! and a second run ends as if there had been no failure.
 //!
-//! The operations are made to fail, or the program to be killed at them, by `strace`; a limit to
-//! the size of files stands for a full disk. `FOLDLINE_FAULTS=1` tries every operation
+//! `strace` makes operations fail, or kills the program at them; a limit of the size of files simulates a full
+//! disk. `FOLDLINE_FAULTS=1` tries every operation
 //! with every fault, and not some of them.
 #![cfg(target_os = "linux")]
 
@@ -143,7 +143,7 @@ impl Job {
         counts
     }
 
-    /// Whatever became of the first run, it was told clearly, and the next one completes it.
+    /// Whatever the outcome of the first run, it was reported clearly, and the next run completes it.
     fn check(&self, first: &Output, expected: &[u8], what: &str) {
         let said = [&*first.stdout, &*first.stderr].concat();
         let said = String::from_utf8_lossy(&said);
@@ -188,7 +188,7 @@ impl Job {
         assert!(told > 0 && struck > told, "{struck} struck, {told} told");
     }
 
-    /// No file may be larger than so many blocks; the signal that comes with it is ignored.
+    /// Limits files to this number of blocks; the signal of the limit is ignored.
     fn on_a_disk_of(&self, blocks: usize) -> Output {
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         Command::new("sh")
@@ -294,7 +294,7 @@ fn a_replacement_that_fails_leaves_no_record() {
     };
     copy("", ".before");
 
-    // It goes on although it was final, and so is read again from its beginning.
+    // It grows although it was final, and is therefore read again from its beginning.
     fs::write(path("logs/a.jsonl"), log + &droid("a", 2, 2)).unwrap();
     fs::write(path("logs/b.jsonl"), droid("b", 2, 3)).unwrap();
     let traced = |fault: &[&str]| {

@@ -180,7 +180,7 @@ fn what_is_new_is_read_before_an_answer() {
     fs::write(home.path().join(".claude/projects/-repo/c.jsonl"), other).unwrap();
     assert_eq!(count(&["sessions", "--no-refresh"]), 2);
     assert_eq!(count(&["sessions"]), 3);
-    // A database that is named holds what was put into it.
+    // A named database has only the logs that were ingested into it.
     let db = home.path().join("mine.db");
     home.ask(&[
         "ingest",
@@ -257,7 +257,7 @@ fn a_damaged_default_database_does_not_stop_an_answer() {
         let named = home.run(&["sessions", "--db", home.database().to_str().unwrap()]);
         assert_eq!(named.status.code(), Some(1));
     }
-    // Without it, another one is made.
+    // A missing database is rebuilt.
     fs::remove_file(home.database()).unwrap();
     assert_eq!(home.ask(&["sessions"]), sound);
     assert!(home.database().exists());

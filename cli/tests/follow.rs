@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A log that is followed, and what comes out of it.
+/// A followed log, and the output of the program.
 struct Followed {
     folder: tempfile::TempDir,
     child: Child,
@@ -131,7 +131,7 @@ fn a_log_that_is_copied_and_cut_is_read_again() {
 fn a_log_that_grew_again_at_once_is_noticed() {
     let followed = Followed::start(&line("one"));
     followed.wait_for("\"one\"");
-    // Longer than it was before anybody looks.
+    // Longer than before, by the time that the program reads it.
     let next = [line("another one"), line("and another")].concat();
     fs::write(followed.path("log"), next).unwrap();
     followed.wait_for("\"and another\"");
@@ -162,7 +162,7 @@ fn a_log_that_is_rotated_twice_between_two_looks_is_read_whole() {
         let errors = rotated_unseen(names, &whole);
         assert!(errors.contains("more than once"), "{errors}");
     }
-    // Nothing tells that the other one was between them.
+    // Nothing shows that the other log was between them.
     for names in [["log.1", "log.2"], ["log.old", "log.1"], ["log.1", "log-20260102"]] {
         let errors = rotated_unseen(names, &["one", "two", "four"]);
         assert!(!errors.contains("more than once"), "{errors}");
@@ -254,7 +254,7 @@ fn a_log_that_was_cut_while_nobody_followed_it_is_gone_on_with() {
     let (said, errors) = follow();
     assert_eq!(said, ["one", "two", "three"]);
     assert!(errors.contains("log was truncated or rewritten"), "{errors}");
-    // It is told once.
+    // It is reported once.
     let appended = [fs::read_to_string(&log).unwrap(), line("four")].concat();
     fs::write(&log, appended).unwrap();
     let said = ["one", "two", "three", "four"].map(str::to_owned).into();

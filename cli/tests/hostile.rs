@@ -42,7 +42,7 @@ fn warnings(events: &[Located<DomainEvent>]) -> Vec<(WarningKind, u64, u64)> {
     events.iter().filter_map(warning).collect()
 }
 
-/// What was said by persons and agents.
+/// The messages of users and agents.
 fn messages(events: &[Located<DomainEvent>]) -> Vec<String> {
     let message = |event: &Located<DomainEvent>| match &event.item {
         DomainEvent::NewEntry { entry }
@@ -421,8 +421,8 @@ fn peak_of(arguments: &[&str], log: &Path) -> u64 {
     // The system's own measure for children that have ended; the program is the only one.
     let script = "import resource,subprocess,sys\ncode=subprocess.call(sys.argv[1:],stdout=subprocess.DEVNULL)\nprint(code,resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
     let output = Command::new("python3")
-        // What is freed is given back at once: how much of it the allocator keeps for a while depends on how busy the
-        // machine is, and is not what the program needs.
+        // Freed memory is returned at once: how much of it the allocator retains depends on the load of the machine,
+        // not on the program.
         .env("MIMALLOC_PURGE_DELAY", "0")
         .args(["-c", script, env!("CARGO_BIN_EXE_foldline")])
         .args(arguments)

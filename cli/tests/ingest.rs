@@ -141,7 +141,7 @@ fn moved_replaced_and_copied_files_are_told_apart() {
     assert_eq!(sql(&place.db("db"), sessions), 1);
     assert_eq!(sql(&place.db("db"), "SELECT path LIKE '%b.jsonl' FROM sources"), 1);
 
-    // The same path and the same beginning, but another log; what was there before stays.
+    // The same path and the same beginning, but another log; the earlier rows are kept.
     fs::write(&b, longer.replace("All done.", "All done!")).unwrap();
     place.ingest("db", &[]);
     assert_eq!(sql(&place.db("db"), sessions), 2);

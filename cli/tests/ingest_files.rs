@@ -1,4 +1,4 @@
-//! `foldline ingest` and the files that it meets: copies, links, renames, edits, and what was pruned.
+//! `foldline ingest` and its input files: copies, links, renames, edits, and pruned sessions.
 
 use std::{
     convert::Infallible,
@@ -83,7 +83,7 @@ fn a_file_that_changed_places_with_its_copy_is_still_one_source() {
     fs::copy(&b, &a).unwrap();
     place.ingest("db", &[]);
     assert_eq!(place.sessions("db"), 1);
-    // The file that goes on is the one that was renamed; then the other.
+    // The renamed file grows first, then the other file.
     fs::write(&b, log.clone() + &droid("one", 2, 2)).unwrap();
     let other = droid("other", 2, 2);
     fs::write(place.log("c.jsonl"), &other).unwrap();
@@ -136,7 +136,7 @@ fn logs_that_differ_in_the_middle_are_different_logs() {
     fs::write(&b, &other).unwrap();
     place.ingest("db", &[]);
     assert_eq!(place.sessions("db"), 2);
-    // An edit in place, of equal length: what was read before stays, as of any file that was replaced.
+    // An edit in place, of equal length: the earlier rows are kept, as for any replaced file.
     fs::write(&a, log.replacen("problem 21", "problem YY", 1)).unwrap();
     let summary = place.ingest("db", &[]);
     assert!(summary.contains("1 new"), "{summary}");
@@ -185,7 +185,7 @@ fn a_copy_counts_once_whenever_it_was_made() {
             assert!(summary.contains("skipped, a copy of"), "{summary}");
             assert_eq!((place.sessions("db"), place.number("db", entries)), (1, whole));
         }
-        // The copy goes on in its own way: then it is a log of its own.
+        // The copy grows differently, and becomes a separate log.
         fs::write(&b, end(middle) + &droid("one", 1, 8)).unwrap();
         place.ingest("db", &[]);
         assert_eq!(place.sessions("db"), 2);
@@ -229,7 +229,7 @@ fn what_was_pruned_stays_pruned() {
 fn a_stored_format_is_tried_first() {
     let place = Place::new();
     let path = place.log("log.jsonl");
-    // Nothing in it tells which agent wrote it.
+    // Nothing in it identifies the agent.
     let line = |text: &str| format!("{{\"note\":\"{text}\"}}\n");
     fs::write(&path, line("one")).unwrap();
     place.ingest("db", &["--executor", "droid"]);
@@ -237,7 +237,7 @@ fn a_stored_format_is_tried_first() {
     fs::write(&path, line("one") + &line("two")).unwrap();
     let summary = place.ingest("db", &[]);
     assert!(summary.contains("1 grown"), "{summary}");
-    // Also where its state cannot be gone on from, and the whole is read again.
+    // Also if its state cannot be resumed, and the whole log is read again.
     let db = Database::open(&place.db("db"), DEFAULT_WAIT).unwrap();
     let other = "UPDATE sources SET
              state = 'of another version',
@@ -264,7 +264,7 @@ fn a_log_that_is_replaced_while_others_are_read_is_not_mistaken_for_its_successo
         let grown = droid(&format!("s-{seed}"), 3, seed) + &droid(&format!("s-{seed}"), 2, 7);
         fs::write(path, grown).unwrap();
     }
-    // A consumer that renames the second log, and puts another one in its place, while the first is read.
+    // A consumer that replaces the second log with another file while the first is read.
     let successor = droid("successor", 9, 3);
     let program = {
         let (b, moved, successor) = (b.clone(), moved.clone(), successor.clone());
@@ -326,7 +326,7 @@ fn the_tokens_of_a_settings_file_that_was_written_anew_count_once() {
     }
     let told = place.ingest("db", &["--metrics", text(&metrics)]);
     assert!(told.contains("2 unchanged"), "{told}");
-    // The settings are no second session of that name.
+    // The settings do not add a second session of that name.
     let session = stdout(&["show", "s-1", "--db", text(&place.db("db"))]);
     assert!(session.contains("hello"), "{session}");
 }

@@ -73,7 +73,7 @@ fn calls_with_one_id_in_two_sessions_are_two_calls() {
     assert_eq!(patched, documents);
 }
 
-/// A session has the facts that its own records state: neither the model nor the folder of another one.
+/// A session has the facts that its own records state: neither the model nor the folder of another session.
 #[test]
 fn no_fact_of_a_session_reaches_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn every_verb_counts_the_same_sessions_however_they_alternate() {
             let model = format!("model-{}", row["session"].as_str().unwrap());
             assert_eq!(row["model"], model, "{name}");
         }
-        // What each session's model used is booked to it.
+        // The usage of each session counts for its own model.
         for id in ["a", "b"] {
             let line = replayed.lines().find(|line| {
                 line.contains(&format!("\"model-{id}\"")) && line.contains("\"input\"")

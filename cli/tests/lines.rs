@@ -1,4 +1,4 @@
-//! Every verb counts the same lines, and writes one line for each thing that it says.
+//! Every verb counts the same lines, and writes one line for each message.
 
 use std::{fs, path::Path};
 

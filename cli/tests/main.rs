@@ -44,3 +44,4 @@ mod usage;
 mod verify_source;
 mod walk;
 mod walk_model;
+mod widths;

@@ -1,6 +1,5 @@
-//! What is written beside a database, the audit trail and the files of sinks, belongs to that database:
-//! nothing that anybody has committed is ever removed from it, and what is missing in it is said. So do the
-//! files of sinks to the checkpoint of a replay.
+//! The audit trail and the files of sinks next to a database belong to that database: committed data is never
+//! removed from them, and gaps are reported. In the same way, files of sinks belong to the checkpoint of a replay.
 
 use std::{
     fs,
@@ -68,7 +67,7 @@ impl Place {
         assert_eq!(self.entries(db), entries);
     }
 
-    /// How many entries a database has; none if there is no database.
+    /// The number of entries of a database; `None` without a database.
     fn entries(&self, db: &str) -> i64 {
         let count = "SELECT count(*) FROM entries";
         self.sql(db).query_row(count, [], |row| row.get(0)).unwrap_or(0)
@@ -92,7 +91,7 @@ fn assert_told(output: &Output, reason: &str) {
 const TRAIL: &str = "--audit=trail";
 const EVENTS: &str = "--sink=events=events";
 
-/// Both kinds of files, with the sentences by which they are refused.
+/// Both kinds of files, with the messages of their rejection.
 const OTHERS: [(&str, &str, &str); 2] = [
     (TRAIL, "trail", "it is the audit trail of another database"),
     (EVENTS, "events", "it is not empty, and the database has not written it"),
@@ -215,22 +214,22 @@ fn a_run_without_the_trail_leaves_a_gap_that_is_told() {
         place.file("trail").canonicalize().unwrap().display()
     );
     assert!(summary.contains(&left_out), "{summary}");
-    // Nothing is added: there is nothing to tell.
+    // Nothing is added, so that nothing is reported.
     let summary = place.ingest("two", "db", &[]);
     assert!(!summary.contains("audit trail"), "{summary}");
     assert!(!place.verified("trail").contains("missing"));
 
     let summary = place.ingest("three", "db", &[TRAIL]);
-    assert!(summary.contains("the audit trail has a gap, and says so: 1 commits"), "{summary}");
+    assert!(summary.contains("has a gap, and records it: 1 commit made"), "{summary}");
     let report = place.verified("trail");
-    assert!(report.contains("missing: 1 commits were made without it before record"), "{report}");
+    assert!(report.contains("missing: 1 commit made without it before record"), "{report}");
     let summary = place.ingest("three", "db", &[TRAIL]);
     assert!(!summary.contains("gap"), "{summary}");
 
-    // One that is begun later says so, too.
+    // A trail that is begun later records that, too.
     place.ingest("one", "db", &["--audit=later"]);
     let report = place.verified("later");
-    assert!(report.contains("missing: 3 commits were made before the trail was begun"), "{report}");
+    assert!(report.contains("missing: 3 commits made before the trail was begun"), "{report}");
 }
 
 #[test]
@@ -238,12 +237,12 @@ fn a_file_of_a_sink_has_no_gap() {
     let place = Place::new();
     place.ingest("one", "db", &[EVENTS]);
     place.ingest("two", "db", &[]);
-    let reason = "1 commits were made to the database without it";
+    let reason = "it lacks 1 commit made to the database without it";
     place.refused("three", "db", EVENTS, "events", reason);
     place.ingest("three", "db", &["--sink=events=new"]);
 }
 
-/// Undoes that the last run has copied what it has committed: it was killed before.
+/// Undoes the copy of the committed data of the last run, as if it had been killed before.
 fn uncopied(place: &Place, earlier: &str, file: &str) {
     let length = |db: &str| {
         let state = "SELECT state ->> '$.written.length' FROM outputs";
@@ -298,7 +297,7 @@ fn what_was_committed_is_copied_by_the_next_run() {
             }
         }
 
-        // The database as it was when the run was killed is restored after others have gone on.
+        // The database of the killed run is restored after later runs.
         place.ingest("three", "db", &[option]);
         place.copy("killed", "db");
         place.refused("one", "db", option, file, LONGER);

@@ -1,9 +1,9 @@
-//! A random walk over what happens to databases and to the files that are written beside them: logs grow,
+//! A random walk over events of databases and of the files that are written next to them: logs grow,
 //! runs are killed, databases are set back to older copies, files are given to another database or left out.
 //!
-//! After each step every file must begin with what it held before, and whatever a run that succeeds has written
-//! to must be what its database has committed. `FOLDLINE_WALK` sets the number of operations,
-//! `FOLDLINE_WALK_SEED` where the walk begins.
+//! After each step every file must begin with its earlier contents, and each file that a successful run wrote must
+//! equal the committed data of its database. `FOLDLINE_WALK` sets the number of operations, `FOLDLINE_WALK_SEED`
+//! the seed of the walk.
 
 use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
@@ -20,18 +20,18 @@ const REFUSALS: [&str; 8] = [
     "it does not begin with what the database has written to it",
     "it does not hold what the database has committed",
     "it continues after what the database wrote to it",
-    "commits were made to the database without it",
+    "made to the database without it",
 ];
 
-/// A database with the files that a run writes beside it, by number.
+/// A database with the files that a run writes next to it, by number.
 type Run = (usize, Option<usize>, Option<usize>);
 
 struct Walk {
     folder: TempDir,
     random: Random,
-    /// What each log says, and how much of it is in the file.
+    /// The contents of each log, and how much of it is in the file.
     logs: Vec<(String, usize)>,
-    /// The last run that succeeded, if nothing has happened since that it could not go on from.
+    /// The last run that succeeded, unless a later event prevents it from being continued.
     sound: Option<Run>,
     /// How often runs succeeded, were refused and were killed.
     counts: [usize; 3],
@@ -154,7 +154,7 @@ impl Walk {
         }
     }
 
-    /// Runs until some moment. What it has committed and not yet written is for the next one.
+    /// Runs until some moment. Its committed data that is not yet written is left for the next run.
     fn kill(&mut self, done: Run) {
         let before = self.outputs();
         let mut child = foldline();
@@ -196,7 +196,7 @@ impl Walk {
             let head = written(file.clone()).unwrap();
             let verified = run(&["verify", file.to_str().unwrap(), "--head", &head]);
             let said = String::from_utf8_lossy(&verified.stdout).into_owned();
-            assert!(said.contains("the head that was given is the last record"), "{said}");
+            assert!(said.contains("the given head is the last record"), "{said}");
             let id: String =
                 database.query_row("SELECT id FROM ledger", [], |row| row.get(0)).unwrap();
             assert!(said.contains(&format!("ledger: {id}")), "{said}");

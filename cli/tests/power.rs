@@ -27,7 +27,7 @@ use serde_json::json;
 struct Job {
     folder: tempfile::TempDir,
     runs: Vec<Run>,
-    /// What the user has in the end.
+    /// The final files of the user.
     result: fn(&Path) -> Files,
 }
 
@@ -42,7 +42,7 @@ struct Recording {
     disk: Disk,
     /// The first of them.
     first: usize,
-    /// How many operations there are at the end of each, and what it ends with.
+    /// The number of operations at the end of each run, and its result.
     ends: Vec<(usize, Files)>,
 }
 
@@ -103,7 +103,7 @@ impl Job {
         Ok(Recording { disk, first, ends })
     }
 
-    /// The power fails at some moments of what was recorded. `then` says what is wrong with what is left.
+    /// The power fails at some recorded moments. `then` reports problems of the remaining files.
     fn fails(
         &self,
         recording: &Recording,
@@ -144,7 +144,7 @@ impl Job {
         self.fails(recording, moments, &mut |crash, left| self.goes_on(recording, &crash, left));
     }
 
-    /// The power fails again while the program completes what was left.
+    /// The power fails again while the program completes the interrupted run.
     fn survives_twice(&self, moments: usize) {
         let recording = self.record(0).unwrap();
         let moments = asked(moments).isqrt();
@@ -156,7 +156,7 @@ impl Job {
         });
     }
 
-    /// From what is left, each run ends as it should.
+    /// From the remaining files, each run ends as expected.
     fn goes_on(
         &self,
         recording: &Recording,
@@ -189,7 +189,7 @@ impl Recording {
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_foldline");
 
-/// How often at each moment it is left to chance what is lost.
+/// The number of random losses at each moment.
 const RANDOM: u64 = 4;
 
 /// At how many moments the power fails.

@@ -1,4 +1,4 @@
-//! What people said is in the files that the program writes: they are for their owner only.
+//! Files that the program writes contain conversations: they are readable by their owner only.
 #![cfg(unix)]
 
 use std::{

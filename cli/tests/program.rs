@@ -183,7 +183,7 @@ fn a_panic_of_a_consumer_is_its_own_wherever_it_is() {
     let checkpointed = [&checkpointed[..], &["--checkpoint", "@journal"], &sinks].concat();
     assert_eq!(place.run(&program, &checkpointed), code(1), "it is reported");
     assert!(is_same(&place.path("out"), &place.path("two")));
-    // What a consumer repeats of a log does not steer a terminal.
+    // Log text in the message of a consumer does not control a terminal.
     assert!(!place.read("forgets").contains('\u{1b}'));
 
     // What was written before a failure stays.

@@ -1,4 +1,4 @@
-//! `foldline query` and `foldline prune`: the answers are compared with what the raw lines say.
+//! `foldline query` and `foldline prune`: the answers are compared with the raw lines.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -439,7 +439,7 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
     for column in ["input_tokens", "output_tokens", "sessions", "entries"] {
         assert_eq!(sum(&place.json(&["task", "list"]), column), sum(&tasks, column), "{column}");
     }
-    // Nothing comes back.
+    // Nothing is restored.
     place.ingest();
     assert_eq!(dump(&db), after);
     assert!(prune(&["2025-10-09T08:56:00Z"]).starts_with("removed 0 entries"));
@@ -493,7 +493,7 @@ fn a_narrow_table_has_the_columns_that_matter_and_says_which_are_hidden() {
             let table = stdout(&options);
             let head = table.lines().next().unwrap();
             assert!(always.iter().all(|name| head.contains(name)), "{width}: {table}");
-            for row in table.lines().take_while(|line| !line.starts_with("hidden columns")) {
+            for row in table.lines().take_while(|line| !line.starts_with("hidden column")) {
                 assert!(unicode_width::UnicodeWidthStr::width(row) <= width, "{width}: {row}");
             }
         }

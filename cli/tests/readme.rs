@@ -1,4 +1,4 @@
-//! The outputs in the README are those of the program.
+//! The outputs in the README equal those of the program.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::logs::foldline;
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -19,18 +19,23 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What the program prints for a line of the README, in the home directory of the examples, on a terminal of 80 columns.
+/// The words of a command; a word in double quotes may contain spaces.
+pub(crate) fn words(command: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (number, part) in command.split('"').enumerate() {
+        match number % 2 {
+            0 => words.extend(part.split_whitespace()),
+            _ => words.push(part),
+        }
+    }
+    words
+}
+
+/// The output of a command of the README, in the home directory of the examples, on a terminal of 80 columns.
 fn printed(home: &Path, command: &str) -> String {
     let mut program = foldline();
     program.env("HOME", home).env("COLUMNS", "80").env("TZ", "UTC").current_dir(home);
-    let mut arguments = Vec::new();
-    for (number, part) in command.split('"').enumerate() {
-        match number % 2 {
-            0 => arguments.extend(part.split_whitespace()),
-            _ => arguments.push(part),
-        }
-    }
-    let output = program.args(&arguments[1..]).output().unwrap();
+    let output = program.args(&words(command)[1..]).output().unwrap();
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -71,7 +76,7 @@ fn its_outputs_are_those_of_the_program() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let place = tempfile::tempdir().unwrap();
     copy(&root.join("examples/home"), place.path());
-    // The first answer reads the logs, and says so.
+    // The first answer reads the logs, and reports that.
     printed(place.path(), "foldline sessions");
     let path = root.join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

@@ -1,5 +1,5 @@
 //! Going on after the worst: whenever a replay is killed or cut, the final output is that of an
-//! undisturbed run, or it says that it cannot go on.
+//! undisturbed run, or it reports that it cannot continue.
 #![cfg(unix)]
 
 use std::{
@@ -102,7 +102,7 @@ impl Files {
     }
 }
 
-/// What an undisturbed run writes that makes no checkpoints.
+/// The output of an undisturbed run without checkpoints.
 fn undisturbed(log: &str, format: &str) -> Vec<u8> {
     let files = Files::new(log);
     let output = Command::new(env!("CARGO_BIN_EXE_foldline"))
@@ -217,7 +217,7 @@ fn a_cut_file_is_gone_on_with_or_refused() {
         let stored = ["checkpoint", "out"].map(|name| (name, files.read(name)));
         files.write("log", log.as_bytes());
         let checkpoint: serde_json::Value = serde_json::from_slice(&stored[0].1).unwrap();
-        // What the end of the log added is not needed; what stands before it is.
+        // The additions at the end of the log are not needed; the output before them is.
         let needed = checkpoint["body"]["output"]["length"].as_u64().unwrap() as usize;
         for (name, whole) in &stored {
             let last = if *name == "out" { needed + 1000 } else { whole.len() };
@@ -368,7 +368,7 @@ fn a_rotated_log_that_is_not_found_is_refused() {
     let files = Files::new(&log);
     files.finish("events", &[]);
     let written = files.read("out");
-    // What lies beside the log is another one: shorter, changed, or not called as the log is.
+    // The file next to the log is another log: shorter, changed, or with an unrelated name.
     files.write("log.1", &log.as_bytes()[..log.len() - 1]);
     files.write("log.2", log.replace("caf", "cof").as_bytes());
     files.write("other.1", log.as_bytes());

@@ -112,7 +112,7 @@ fn without_a_name_the_log_of_a_database_is_kept() {
     assert_eq!(fs::read_dir(runs).unwrap().count(), 1);
 }
 
-/// Whether interrupts are ignored, as by what a script starts in the background. No shell can trap them then.
+/// Whether interrupts are ignored, as in background jobs of a script. A shell cannot trap them then.
 fn interrupts_are_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -14,7 +14,7 @@ use std::{
 use crate::logs::{Random, assert_same, droid, dump, foldline, run, said, stdout};
 use tempfile::TempDir;
 
-/// An agent that prints what it is told to.
+/// An agent that prints given lines.
 struct Agent {
     folder: TempDir,
     run: Child,

@@ -46,7 +46,7 @@ impl Place {
         self.ingest(log, &["--sign", &self.path("key")]);
     }
 
-    /// The exit code of `foldline verify` with these keys, and what it says. The other verifier
+    /// The exit code and the output of `foldline verify` with these keys. The other verifier
     /// agrees, where there is a Python to run it.
     fn verify(&self, keys: &[&str]) -> (i32, String) {
         let trail = self.path("trail");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// The tools, and whether they are here: what the build script looked for.
+/// The tools that the build script searched for, and whether they exist.
 const TOOLS: [(&str, bool, &str); 8] = [
     ("chromedriver", cfg!(has_chromedriver), "chromedriver"),
     ("chromium", cfg!(has_chromium), "chromium"),

@@ -1,4 +1,4 @@
-//! The database as a ledger: what was committed is what the events say, however they were cut.
+//! The database as a ledger: the committed rows are those of the events, however the events are split.
 
 use std::path::{Path, PathBuf};
 
@@ -363,7 +363,7 @@ fn a_database_of_a_later_version_is_refused() {
     }
 }
 
-/// What a commit appends to a file, of which `written` bytes are on the disk.
+/// The bytes that a commit appends to a file, of which `written` bytes are on the disk.
 fn output(written: u64, offset: u64, bytes: &str) -> Output {
     let mark = Mark { name: "file".to_owned(), state: Json::from(&json!({"written": written})) };
     Output { mark, written, offset, bytes: bytes.into() }
@@ -398,7 +398,7 @@ fn the_outbox_keeps_what_is_not_yet_in_the_file() {
     assert_eq!((outbox(&database, 0), outbox(&database, 3)), (None, None));
     assert_eq!(commits, 1, "nothing of a source was added");
 
-    // What is undone was never in the outbox.
+    // Data of an undone commit was never in the outbox.
     let replacement = database.begin_replacing(&"log".into()).unwrap();
     let again = [commit(None, &events[..3], 3)];
     database.commit_with(&again, &[output(6, 6, "undone")], &[], 1).unwrap();

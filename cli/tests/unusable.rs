@@ -1,4 +1,4 @@
-//! A database that cannot be used as it is: what is wrong is said, and what can be answered is.
+//! Databases that cannot be used as they are: the problem is reported, and possible answers are given.
 #![cfg(unix)]
 
 use std::{
@@ -115,7 +115,7 @@ fn a_database_is_read_where_nothing_can_be_written() {
     place.set_mode("sub/db", 0o000);
     place.says(1, place.limited().args(query), "sub/db: it is not readable");
 
-    // What is not in the database itself yet is not left out of an answer.
+    // Rows that are only in the write-ahead log are part of an answer.
     place.set_mode("sub", 0o755);
     place.set_mode("sub/db", 0o644);
     let writer = rusqlite::Connection::open(place.path("sub/db")).unwrap();

@@ -33,7 +33,7 @@ impl Place {
         self.folder.path().join("db").to_str().unwrap().to_owned()
     }
 
-    /// The answer from the logs, which has to be the one from a database, too.
+    /// The answer from the logs, which has to equal the answer from a database.
     fn usage(&self, question: &[&str]) -> Value {
         let logs = self.logs();
         let usage = |from: &[&str]| {
@@ -72,7 +72,7 @@ fn output(tokens: u64) -> Value {
     json!({"input_tokens": 100, "output_tokens": tokens})
 }
 
-/// A session that goes on after midnight, and one that states no times.
+/// A session that continues after midnight, and a session without times.
 fn two_days() -> Place {
     let said = |id, at, model, tokens| answer("s", id, at, model, &output(tokens));
     Place::new(&[
@@ -130,13 +130,10 @@ fn only_what_is_asked_for() {
     let told = |question: &[&str]| place.told(question, &["output_tokens"]);
     assert_eq!(told(&["--since", "2026-02-01"]), json!([[4]]));
     assert_eq!(told(&["--until", "2026-01-31"]), json!([[3]]));
-    // What has no time is in no part of it.
+    // Usage without a time is in no period.
     let logs = place.logs();
     let table = stdout(&["usage", logs.to_str().unwrap(), "--since", "2026-02-01"]);
-    assert!(
-        table.contains("\nno time is stated for 108 tokens, which are not counted\n"),
-        "{table}"
-    );
+    assert!(table.contains("\nno time is stated for 108 tokens, not counted here\n"), "{table}");
     // Of the quarter of an hour that is partly asked for, everything.
     assert_eq!(told(&["--since", "2026-01-31T23:59:59Z"]), json!([[4], [3]]));
     assert_eq!(told(&["--by", "agent", "--model", "LARGE"]), json!([[5]]));
@@ -168,8 +165,8 @@ fn a_day_is_that_of_the_time_zone() {
     assert_eq!(told("Asia/Kathmandu"), json!([["2026-03-30", 12], ["2026-03-29", 3]]));
 }
 
-/// A sub-agent's message stands in the file of its parent, too, and a session that was resumed repeats what was
-/// before.
+/// The message of a sub-agent is in the file of its parent, too, and a resumed session repeats earlier
+/// messages.
 #[test]
 fn a_message_counts_once_and_a_sub_agent_with_the_session_that_started_it() {
     let at = "2026-01-31T10:00:00.000Z";
@@ -293,7 +290,7 @@ fn costs_are_estimated_unless_they_are_logged() {
 
 #[test]
 fn the_cost_of_a_whole_run_is_not_estimated_again() {
-    // An old release states what the run cost, and not of which model.
+    // An old release states the cost of the run, but not the model.
     let said = json!({"type": "assistant", "session_id": "run", "parent_tool_use_id": null, "uuid": "a",
                       "message": {"id": "m1", "model": OPUS, "role": "assistant", "type": "message",
                                   "content": [{"type": "text", "text": "hi"}], "usage": output(1_000_000)}});

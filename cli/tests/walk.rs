@@ -21,11 +21,11 @@ const LOGS: usize = 10;
 struct Walk {
     folder: TempDir,
     random: Random,
-    /// What each log is about to say; a file holds a beginning of one of them, or a mixture.
+    /// The full contents of each log; a file has a beginning of one of them, or a mixture.
     texts: Vec<String>,
     model: Model,
     fresh: Fresh,
-    /// A database as it was at an earlier time, with what the model said then.
+    /// A database at an earlier time, with the state of the model then.
     aside: Option<Model>,
     made: usize,
 }

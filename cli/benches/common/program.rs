@@ -1,4 +1,4 @@
-//! The program from outside: its memory, its start, its latency.
+//! The program as a process: its memory, its start, its latency.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::expect_used)]
 
 use std::{
@@ -22,7 +22,7 @@ fn piped(program: &str, args: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-/// The program's peak memory in KiB after it has read `log` `times` times. Linux only; 0 elsewhere.
+/// The program's peak memory in KiB after reading `log` `times` times. Linux only; 0 elsewhere.
 pub fn peak_memory(log: &[u8], times: usize) -> u64 {
     let mut child = piped(PROGRAM, &["replay", "-", "-e", "droid", "--format", "patches"]);
     let mut stdout = child.stdout.take().expect("it is piped");
@@ -35,7 +35,7 @@ pub fn peak_memory(log: &[u8], times: usize) -> u64 {
         stdin.write_all(log).expect("the program reads");
     }
     stdin.flush().expect("the program reads");
-    // It has read all but what is still in the pipe, and lives until its input ends.
+    // It has read everything except the contents of the pipe, and runs until its input ends.
     thread::sleep(Duration::from_millis(300));
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let peak = peak_of(&status);
@@ -45,7 +45,7 @@ pub fn peak_memory(log: &[u8], times: usize) -> u64 {
     peak.unwrap_or(0)
 }
 
-/// How long a run with these arguments takes, and its peak memory in KiB. Linux only; no memory elsewhere.
+/// The duration of a run with these arguments, and its peak memory in KiB (Linux only).
 pub fn measured(arguments: &[&str]) -> (Duration, u64) {
     let start = Instant::now();
     let mut command = Command::new(PROGRAM);
@@ -67,7 +67,7 @@ pub fn measured(arguments: &[&str]) -> (Duration, u64) {
     (time, watch.join().expect("the watch ends"))
 }
 
-/// The peak memory in KiB, out of what the system says of a process.
+/// The peak memory in KiB, from the status of a process.
 fn peak_of(status: &str) -> Option<u64> {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     peak.trim().trim_end_matches(" kB").parse().ok()
@@ -87,7 +87,7 @@ pub fn run_time(program: &str, args: &[&str]) -> Duration {
     times[times.len() / 2]
 }
 
-/// Compiles a program that does nothing, to have something to compare a start with.
+/// Compiles a program that does nothing, as the baseline of a start.
 pub fn empty_program(folder: &Path) -> Option<String> {
     let (source, program) = (folder.join("empty.rs"), folder.join("empty"));
     fs::write(&source, "fn main() {}").ok()?;
@@ -95,7 +95,7 @@ pub fn empty_program(folder: &Path) -> Option<String> {
     status.ok()?.success().then(|| program.to_string_lossy().into_owned())
 }
 
-/// How long a line takes through a program that reads from a pipe: the median and the 99th percentile.
+/// The latency of a line through a program that reads from a pipe: the median and the 99th percentile.
 pub fn latency(
     program: &str,
     args: &[&str],
@@ -108,7 +108,7 @@ pub fn latency(
     times
 }
 
-/// The same for a shell command that follows the file `log`, which it is told as `$0`.
+/// The same for a shell command that follows the file `log`, which is its `$0`.
 pub fn follow_latency(
     command: &str,
     log: &Path,
@@ -121,14 +121,14 @@ pub fn follow_latency(
         .stdout(Stdio::piped())
         .spawn()
         .expect("the shell starts");
-    // It follows the log as soon as it has found it, which takes it some milliseconds.
+    // The program finds the log within some milliseconds, and follows it from then on.
     thread::sleep(Duration::from_millis(300));
     let times = line_times(file, child.stdout.take().expect("it is piped"), line);
     child.wait().expect("the command ends");
     times
 }
 
-/// Writes 5,000 lines a second for a second, and reads until all have come.
+/// Writes 5,000 lines within a second, and reads until all have arrived.
 fn line_times(
     mut writer: impl Write,
     reader: impl Read + Send + 'static,
@@ -152,7 +152,7 @@ fn line_times(
     }
     drop(writer);
     let received = reader.join().expect("the reader ends");
-    // The number of a line stands in its text as `<number>`.
+    // The text of a line contains its number as `<number>`.
     let mut times: Vec<_> = received
         .iter()
         .filter_map(|(line, at)| {

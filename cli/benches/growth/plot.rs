@@ -1,8 +1,8 @@
-//! Curves as SVG: a panel for each thing that grows.
+//! Curves as SVG, with a panel for each growing quantity.
 
 use std::fmt::Write;
 
-/// What was measured with one size of what grows.
+/// The measurements at one size.
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     pub x: f64,
@@ -10,7 +10,7 @@ pub(crate) struct Point {
     pub mebibytes: f64,
 }
 
-/// What grows, and all that was measured.
+/// A growing quantity, and its measurements.
 pub(crate) struct Panel {
     pub title: &'static str,
     pub points: Vec<Point>,
@@ -20,7 +20,7 @@ const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
 const MARGIN: f64 = 60.0;
 
-/// Two panels a row. Time stands on the left axis, memory on the right; both begin at 0.
+/// Two panels in each row. The left axis is time, the right axis memory; both begin at 0.
 pub(crate) fn svg(panels: &[Panel]) -> String {
     let height = HEIGHT * panels.len().div_ceil(2) as f64;
     let mut svg = format!(

@@ -28,7 +28,7 @@ pub(crate) struct DatabaseArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Do not look for new logs before the answer. Only the default database is ever refreshed
+    /// Skip the update of the default database with new logs
     #[arg(long, global = true)]
     no_refresh: bool,
 }

@@ -12,39 +12,38 @@ use crate::{error::Error, program::Program};
 /// The options that choose sessions.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Filters {
-    /// Only what happened since then: `today`, `yesterday`, `monday`, `"this week"`, `"last week"`, `"this month"`,
-    /// `"last month"`, a day such as 2026-01-31, a month such as 2026-01, a year such as 2026, an age such as 3d,
-    /// 12h or 30m, or an RFC 3339 time
+    /// Activity since a time: today, yesterday, monday, "this week", "last week", "this month", "last month", a day
+    /// (2026-01-31), a month (2026-01), a year (2026), an age (3d, 12h, 30m), or an RFC 3339 time
     #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
     #[arg(help_heading = "Filters", global = true)]
     pub(crate) since: Option<String>,
 
-    /// Only what happened until then, in the same forms; a day, a week, a month or a year counts to its end
+    /// Activity until a time, in the same forms; a day, week, month or year is included as a whole
     #[arg(long, value_name = "WHEN", value_parser = when::check, allow_hyphen_values = true)]
     #[arg(help_heading = "Filters", global = true)]
     pub(crate) until: Option<String>,
 
-    /// The time zone of days and of printed times, such as Europe/Paris or UTC [default: the system's]
+    /// Time zone of days and printed times, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone, help_heading = "Filters", global = true)]
     pub(crate) timezone: Option<TimeZone>,
 
-    /// Only of this agent: claude-code, codex, droid, ..
+    /// Agent, such as claude-code, codex or droid; a prefix is enough
     #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) agent: Option<String>,
 
-    /// Only in this project: a folder, or the last part of its path
+    /// Project folder, or the last part of its path
     #[arg(long, value_name = "FOLDER", help_heading = "Filters", global = true)]
     pub(crate) project: Option<String>,
 
-    /// Only with a model whose name has this part
+    /// Part of a model name
     #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) model: Option<String>,
 
-    /// Only on this branch of the version control
+    /// Branch in version control
     #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) branch: Option<String>,
 
-    /// Only of this task
+    /// Task id
     #[arg(long, value_name = "ID", help_heading = "Filters", global = true)]
     pub(crate) task: Option<String>,
 }

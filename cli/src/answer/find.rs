@@ -19,13 +19,15 @@ const SUGGESTED: usize = 3;
 /// The least similarity of a suggestion; 1 is equal.
 const NEAR: f64 = 0.75;
 
-/// Checks that the task exists.
-pub(crate) fn task(database: &Database, id: &str) -> Result<(), Error> {
+/// The id of the task with this id, or the only task whose id begins with it.
+pub(crate) fn task(database: &Database, id: &str) -> Result<String, Error> {
     let all = database.task_names()?;
-    match all.iter().any(|task| task == id) {
-        true => Ok(()),
-        false => Err(not_found("task", id, all)),
-    }
+    let mut beginning = all.iter().filter(|task| !id.is_empty() && task.starts_with(id));
+    let found = match (all.iter().find(|task| *task == id), beginning.next(), beginning.next()) {
+        (Some(exact), ..) | (None, Some(exact), None) => Some(exact.clone()),
+        _ => None,
+    };
+    found.ok_or_else(|| not_found("task", id, all))
 }
 
 /// The row of the session with this name: `latest`, `latest~2`, its number, its id, the beginning of its id, the

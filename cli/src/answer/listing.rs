@@ -2,20 +2,18 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::{human, terminal::neutralise};
-use jiff::{Timestamp, tz::TimeZone};
+use foldline::emitters::terminal::neutralise;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     folder,
     json::write_json,
+    note::note,
     print::{self, OutputFormat},
     spreadsheet::guarded,
+    value::{Kind, Value, visible},
 };
-use crate::{
-    options::Color,
-    table::{Clip, Layout, least_width, write_table},
-};
+use crate::{table::Table, wrap::JOINT};
 
 /// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
@@ -31,6 +29,7 @@ impl Column {
         let name = self.name.as_str();
         match name {
             "number" => "#".to_owned(),
+            "session_id" => "session".to_owned(),
             "failures" => "failed".to_owned(),
             "failure_rate" => "rate".to_owned(),
             "cwd" => "project".to_owned(),
@@ -41,45 +40,6 @@ impl Column {
             },
         }
     }
-}
-
-/// The kind of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Text that may be clipped in a table.
-    Text,
-    /// Text that is clipped last.
-    Id,
-    /// An id; a table shows a prefix that identifies it.
-    Short,
-    /// A folder, of which a table shows the last part.
-    Folder,
-    /// A path that may be clipped at its beginning.
-    Path,
-    /// A number.
-    Number,
-    /// A large number, rounded in a table.
-    Tokens,
-    /// Milliseconds since 1970; in JSON and CSV RFC 3339.
-    Moment,
-    /// The same, with less precision in a table.
-    Minute,
-    /// Milliseconds.
-    Duration,
-    /// A fraction of one.
-    Rate,
-    /// US dollars.
-    Money,
-}
-
-/// A value of SQLite.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Value {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(String),
 }
 
 /// Rows of values.
@@ -95,6 +55,10 @@ pub(crate) struct Listing {
     moved: Option<(&'static str, &'static str)>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
+    /// The number of first columns that are keys. Tables show a key that the log does not state as `(none)`.
+    keys: usize,
+    /// Whether the headings of tables are the names of the columns.
+    is_verbatim: bool,
 }
 
 impl Listing {
@@ -111,6 +75,8 @@ impl Listing {
             rows: Vec::new(),
             moved: None,
             total: None,
+            keys: 0,
+            is_verbatim: false,
         }
     }
 
@@ -137,6 +103,24 @@ impl Listing {
     pub(crate) fn with_kind(mut self, kind: Kind, names: &[&str]) -> Self {
         let is_named = |column: &&mut Column| names.contains(&column.name.as_str());
         self.columns.iter_mut().filter(is_named).for_each(|column| column.kind = kind);
+        self
+    }
+
+    /// Uses the names of the columns as headings, and aligns columns that consist of numbers.
+    pub(crate) fn verbatim(mut self) -> Self {
+        self.is_verbatim = true;
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let mut values = self.rows.iter().filter_map(|row| row.get(at));
+            if values.all(|value| !matches!(value, Value::Text(_))) {
+                column.kind = Kind::Number;
+            }
+        }
+        self
+    }
+
+    /// Marks the first columns as keys.
+    pub(crate) fn with_keys(mut self, keys: usize) -> Self {
+        self.keys = keys;
         self
     }
 
@@ -204,50 +188,55 @@ impl Listing {
         if let Some((first, then)) = moved.filter(|(first, then)| first < then) {
             order[first + 1..=then].rotate_right(1);
         }
-        let row = |row: &Vec<Value>| {
+        let row = |row: &Vec<Value>, keys: usize| {
             let basis = basis.and_then(|at| row.get(at));
             // A cost that is estimated, or partly so.
             let is_about = basis.is_some_and(|basis| {
                 !matches!(basis, Value::Null) && *basis != Value::from("logged")
             });
-            let values = order.iter().filter_map(|&at| Some((&self.columns[at], row.get(at)?)));
-            let values = values.filter(|(column, _)| column.in_tables);
-            let shown = values.map(|(column, value)| match (column.kind, value) {
+            let values = order.iter().filter_map(|&at| Some((at, &self.columns[at], row.get(at)?)));
+            let values = values.filter(|(_, column, _)| column.in_tables);
+            let shown = values.map(|(at, column, value)| match (column.kind, value) {
+                (_, Value::Null) if at < keys => "(none)".to_owned(),
                 (Kind::Folder, Value::Text(path)) => visible(folders.name(path)),
                 // A number is shown if the log has no name for it.
                 (Kind::Short, Value::Null) => {
                     let number = number.and_then(|at| row.get(at));
                     number.map(|number| number.shown(Kind::Number, layout.zone)).unwrap_or_default()
                 }
-                (Kind::Money, Value::Real(_)) if is_about => {
+                // A limit is given, not estimated.
+                (Kind::Money, Value::Real(_)) if is_about && column.name != "cost_limit_usd" => {
                     format!("≈{}", value.shown(column.kind, layout.zone))
                 }
                 (kind, value) => value.shown(kind, layout.zone),
             });
-            shown.collect()
+            shown.collect::<Vec<_>>()
         };
+        let mut rows: Vec<_> = self.rows.iter().map(|values| row(values, self.keys)).collect();
         let total = self.total.iter().filter(|_| self.rows.len() > 1);
-        let mut rows: Vec<Vec<String>> = self.rows.iter().chain(total).map(row).collect();
+        rows.extend(total.map(|total| row(total, 0)));
         let ordered = order.iter().map(|&at| &self.columns[at]);
         let mut columns: Vec<_> = ordered.filter(|column| column.in_tables).collect();
-        let mut headings: Vec<_> = columns.iter().map(|column| column.heading()).collect();
-        let mut layouts: Vec<_> = columns.iter().map(|column| column.kind.layout()).collect();
-        let whole = least_width(&headings, &layouts, &rows);
-        let mut hidden = Vec::new();
-        while columns.len() > 1 && least_width(&headings, &layouts, &rows) > layout.width {
+        let heading = |column: &&Column| match self.is_verbatim {
+            true => column.name.clone(),
+            false => column.heading(),
+        };
+        let headings = columns.iter().map(heading).collect();
+        let layouts = columns.iter().map(|column| column.kind.layout()).collect();
+        let table = Table { headings, layouts, rows };
+        let hidden = table.write(out, layout.width, || {
             let at = self.least_important(&columns);
             columns.remove(at);
-            hidden.push(headings.remove(at));
-            layouts.remove(at);
-            rows.iter_mut().for_each(|row| drop(row.remove(at)));
-        }
-        write_table(out, &headings, &layouts, &rows, layout.width)?;
-        if hidden.is_empty() {
-            return Ok(());
-        }
-        let hidden = hidden.join(", ");
-        let note = format!("hidden columns: {hidden} (--width {whole} shows them)");
-        dim(out, &note)
+            at
+        })?;
+        hidden.map_or(Ok(()), |hidden| {
+            let width = hidden.width;
+            note(
+                out,
+                &format!("{hidden} (--width{JOINT}{width}{JOINT}shows{JOINT}them)"),
+                layout.width,
+            )
+        })
     }
 
     /// The column that a narrow table hides next: the least important, else the last one.
@@ -326,139 +315,10 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// Writes a note about an answer.
-pub(crate) fn dim(out: &mut dyn Write, note: &str) -> io::Result<()> {
-    match Color::Auto.on_stdout() {
-        true => writeln!(out, "\x1b[2m{note}\x1b[0m"),
-        false => writeln!(out, "{note}"),
-    }
-}
-
-impl Kind {
-    /// The usual kind of a column of this name.
-    fn of(name: &str) -> Self {
-        match name {
-            "at" => Self::Moment,
-            "began" | "ended" => Self::Minute,
-            "session_id" => Self::Short,
-            "path" => Self::Path,
-            "cwd" | "project" => Self::Folder,
-            "failure_rate" | "limit_share" | "cost_limit_share" => Self::Rate,
-            "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
-            | "failures" | "open" | "count" | "exit_code" => Self::Number,
-            "title" | "what" | "message" | "content" | "output" | "matches" | "agents"
-            | "models" | "subject" | "parent" | "source" => Self::Text,
-            _ if name.ends_with("_ms") => Self::Duration,
-            _ if name.contains("_usd") => Self::Money,
-            _ if name.contains("token") => Self::Tokens,
-            _ => Self::Id,
-        }
-    }
-
-    fn layout(self) -> Layout {
-        let right =
-            matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
-        let clip = match self {
-            Self::Text => Clip::Early,
-            Self::Path | Self::Folder => Clip::Start,
-            Self::Id => Clip::Late,
-            Self::Short => Clip::Prefix,
-            _ => Clip::Never,
-        };
-        Layout { right, clip }
-    }
-}
-
-impl Value {
-    /// US dollars, rounded to nine decimals, so that sums do not depend on the order of addition.
-    pub(crate) fn dollars(dollars: f64) -> Self {
-        Self::Real((dollars * 1e9).round() / 1e9)
-    }
-
-    /// The machine-readable form.
-    fn exact(&self, kind: Kind) -> Self {
-        match (kind, self) {
-            (Kind::Moment | Kind::Minute, Self::Integer(millis)) => match moment(*millis) {
-                Some(moment) => Self::Text(moment.to_string()),
-                None => self.clone(),
-            },
-            _ => self.clone(),
-        }
-    }
-
-    /// The human-readable form.
-    pub(crate) fn shown(&self, kind: Kind, zone: &TimeZone) -> String {
-        match (kind, self) {
-            (_, Self::Null) => String::new(),
-            (Kind::Moment | Kind::Minute, Self::Integer(millis)) => {
-                let exactness = if kind == Kind::Minute { "%F %H:%M" } else { "%F %T" };
-                match moment(*millis) {
-                    Some(moment) => moment.to_zoned(zone.clone()).strftime(exactness).to_string(),
-                    None => millis.to_string(),
-                }
-            }
-            (Kind::Duration, Self::Integer(millis)) => people(human::duration, *millis),
-            (Kind::Rate, Self::Real(rate)) => format!("{:.1}%", rate * 100.0),
-            (Kind::Money, Self::Real(dollars)) => format!("${dollars:.2}"),
-            (Kind::Tokens, Self::Integer(number)) => people(human::count, *number),
-            (_, Self::Integer(number)) => number.to_string(),
-            (_, Self::Real(number)) => number.to_string(),
-            (Kind::Short, Self::Text(text)) => short_id(text),
-            (_, Self::Text(text)) => visible(text),
-        }
-    }
-}
-
-/// The first characters of an id, enough to type.
-pub(crate) fn short_id(id: &str) -> String {
-    let is_uuid = id.len() == 36 && id.as_bytes().get(8) == Some(&b'-');
-    // Ids of version 7 begin with their creation time.
-    let is_random = is_uuid && id.as_bytes().get(14) != Some(&b'7');
-    id.chars().take(if is_random { 8 } else { 13 }).collect()
-}
-
-/// The part of a text that can be visible in a table.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
-}
-
-const LONGEST: usize = 1000;
-
-fn moment(millis: i64) -> Option<Timestamp> {
-    Timestamp::from_millisecond(millis).ok()
-}
-
-/// A number in the form of the other outputs; a negative number is not a count.
-fn people(shown: fn(u64) -> String, number: i64) -> String {
-    u64::try_from(number).map_or_else(|_| number.to_string(), shown)
-}
-
-impl From<serde_json::Value> for Value {
-    fn from(value: serde_json::Value) -> Self {
-        match value {
-            serde_json::Value::String(text) => Self::Text(text),
-            value => match value.as_i64() {
-                Some(number) => Self::Integer(number),
-                None => value.as_f64().map_or(Self::Null, Self::Real),
-            },
-        }
-    }
-}
-
-impl<N: TryInto<i64>> From<Option<N>> for Value {
-    fn from(number: Option<N>) -> Self {
-        number.and_then(|number| number.try_into().ok()).map_or(Self::Null, Self::Integer)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
     use crate::answer::json;
 

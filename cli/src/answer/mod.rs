@@ -26,7 +26,7 @@
 //!   `session` also its `title`
 //! - `blocks`: `state` (`active` or `past`), `began`, `ended` (of the window), `models`, `input_tokens`,
 //!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
-//!   `projected_tokens`, `projected_cost_usd` (at the end of the window, if it goes on like this; of the active one),
+//!   `projected_tokens`, `projected_cost_usd` (at the end of the active window, at its current rate),
 //!   `token_limit`, `limit_share`, `cost_basis`, `cost_limit_usd`, `cost_limit_share`
 //! - `query sql`: the columns of the query
 //!
@@ -53,10 +53,12 @@ pub(crate) mod find;
 mod folder;
 mod json;
 mod listing;
+mod note;
 pub(crate) mod paragraphs;
 mod prices;
 mod print;
 mod spreadsheet;
+mod value;
 pub(crate) mod when;
 
 use std::sync::Arc;
@@ -69,9 +71,11 @@ pub(crate) use self::{
     database::DatabaseArgs,
     filters::Filters,
     json::write_json,
-    listing::{Kind, Listing, Value, dim, visible},
+    listing::Listing,
+    note::note,
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
+    value::{Kind, Value, visible},
 };
 use crate::{error::Error, exit, program::Program};
 

@@ -7,12 +7,18 @@ use std::{
 
 use foldline::emitters::terminal::neutralise_line;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::{
-    listing::{Kind, Listing, Value, dim, short_id},
+    listing::Listing,
+    note::note,
     print::{Layout, OutputFormat, Printed},
+    value::{Kind, Value, short_id},
 };
 use crate::table::{clip, clip_around};
+
+/// The smallest width of a title in the line of a reference.
+const LEAST_TITLE: usize = 18;
 
 /// The mark of the beginning of a match.
 pub(crate) const MATCH_SHOWN: char = '«';
@@ -71,7 +77,8 @@ impl<T: Serialize> Printed for Paragraphs<T> {
             let session = id.unwrap_or_else(|| number.to_string());
             paragraph.write(&session, out, layout)?;
         }
-        dim(out, &format!("{} first; foldline show SESSION:ENTRY opens an entry", self.order))
+        let text = format!("{} first; foldline show SESSION:ENTRY opens an entry", self.order);
+        note(out, &text, layout.width)
     }
 }
 
@@ -82,14 +89,17 @@ impl Paragraph<'_> {
         out: &mut dyn Write,
         Layout { width, zone, .. }: Layout<'_>,
     ) -> io::Result<()> {
-        let head = format!(
-            "{session}:{}  {}  {}  {}",
-            self.index,
-            Value::from(self.at).shown(Kind::Moment, zone),
-            self.what,
-            self.title.as_deref().unwrap_or_default()
-        );
-        writeln!(out, "{}", clip(neutralise_line(&head).trim_end(), width))?;
+        let at = Value::from(self.at).shown(Kind::Moment, zone);
+        let reference = format!("{session}:{}  {at}", self.index);
+        let title = self.title.as_deref().unwrap_or_default();
+        let what = format!("{}  {title}", self.what);
+        let (reference, what) = (neutralise_line(&reference), neutralise_line(&what));
+        let title = title.width().saturating_sub(LEAST_TITLE);
+        let heads = match reference.width() + 2 + what.width().saturating_sub(title) <= width {
+            true => vec![format!("{reference}  {what}")],
+            false => vec![reference.into_owned(), what.into_owned()],
+        };
+        heads.iter().try_for_each(|head| writeln!(out, "{}", clip(head.trim_end(), width)))?;
         for line in &self.lines {
             let line = neutralise_line(line);
             writeln!(out, "    {}", clip_around(&line, MATCH_SHOWN, width.saturating_sub(4)))?;

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// The options of estimated costs.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PricesArgs {
-    /// Prices in addition to those that are built in, which they replace: a JSON file in LiteLLM's format
+    /// Prices that override the built-in ones: a JSON file in LiteLLM's format
     #[arg(long, value_name = "FILE", global = true)]
     prices: Option<PathBuf>,
 }

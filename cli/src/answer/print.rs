@@ -11,28 +11,30 @@ use crate::{error::Error, options::width, say::say};
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// For people, as wide as the terminal
+    /// For the terminal
     #[default]
     Table,
-    /// For programs: the shapes are described in the documentation of the command
+    /// For programs, with exact values
     Json,
-    /// For spreadsheets; a cell that would be a formula begins with '
+    /// For spreadsheets; formulas are escaped with a leading '
     Csv,
 }
 
 /// The options of printing.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PrintArgs {
-    /// How to print the answer
-    #[arg(long, short, value_enum, default_value_t, global = true)]
+    /// Output format
+    #[arg(long, short, value_enum, default_value_t, global = true, help_heading = "Output")]
     pub(crate) format: OutputFormat,
 
-    /// How many rows at the most; 0 for all
+    /// Largest number of rows; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, global = true)]
+    #[arg(help_heading = "Output")]
     limit: usize,
 
-    /// The table's width in columns [default: that of the terminal, else 100]
+    /// Table width in columns [default: terminal width, else 100]
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=10_000), global = true)]
+    #[arg(help_heading = "Output")]
     pub(crate) width: Option<u16>,
 }
 

@@ -13,6 +13,7 @@ use foldline::{
     conversation::{Json, Text},
     emitters::{
         audit::AuditChain,
+        human,
         sqlite::{Database, Rows, SqliteError},
     },
     ledger::{Commit, CommitError, Ledger, Mark, Receipt},
@@ -78,8 +79,9 @@ impl Outputs {
             let (trail, missed) = Trail::open(file, key, database, commits)?;
             gap = missed.map(|missed| {
                 let path = trail.file().path().display();
+                let missed = human::number_of(missed, "commit");
                 format!(
-                    "the audit trail has a gap, and says so: {missed} commits were made without it: {path}"
+                    "the audit trail {path} has a gap, and records it: {missed} made without it"
                 )
             });
             outputs.trail = Some(trail);
@@ -263,7 +265,8 @@ fn open_sink(
     if known.commits != commits {
         let missed = commits.saturating_sub(known.commits);
         return Err(file.refuse(format!(
-            "{missed} commits were made to the database without it, which are missing in it; name another file"
+            "it lacks {} made to the database without it; name another file",
+            human::number_of(missed, "commit")
         )));
     }
     file.resume(name, state.written, database)

@@ -9,15 +9,14 @@ use crate::{answer::PricesArgs, homes::DatabaseOption};
 /// The options of `foldline serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Logs, and folders of logs, to read into the database and to follow [default: where the agents keep theirs]
+    /// Logs, or folders of logs, to ingest and follow [default: the folders of the agents]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) database: DatabaseOption,
 
-    /// Where to listen. On an address that other machines can reach, a token is demanded; it is in the link that
-    /// is printed
+    /// Address to listen on. Other machines need the token, which is in the printed link
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433")]
     pub(super) listen: SocketAddr,
 
@@ -28,14 +27,14 @@ pub(crate) struct ServeArgs {
     pub(super) prices: PricesArgs,
 }
 
-/// Who may ask, besides this machine.
+/// The clients that may connect, in addition to this machine.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Access {
-    /// Demand the token from this machine too, where other people use it
+    /// Require the token on this machine too, for machines with several users
     #[arg(long)]
     pub(crate) token: bool,
 
-    /// A name of this machine that requests may use, besides `localhost` and addresses. May be given again
+    /// Host name to accept in requests, in addition to localhost and addresses; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
 }

@@ -24,28 +24,22 @@ pub(super) fn kinds() -> Vec<SinkKind> {
         SinkKind::new(name, about, make)
     };
     vec![
-        resumable("transcript", "For people", transcript).whole(),
+        resumable("transcript", "Readable text", transcript).whole(),
         resumable(
             "patches",
-            "One JSON Patch a line, with its session, its number and the position of its cause",
+            "JSON Patches, one on each line, with session, number and log position",
             |_, writer| DynEmitter::new(Lines::json(map(session_patches(), |(_, it)| it), writer)),
         ),
         resumable(
             "events",
-            "One domain event a line, with its position and its session",
+            "Domain events, one on each line, with session and log position",
             |_, writer| DynEmitter::new(Lines::json(Memoryless(emit_fn(event)), writer)),
         ),
-        resumable(
-            "conversation",
-            "The conversation of each session as a JSON document",
-            conversation,
-        )
-        .whole(),
-        resumable("metrics", "Counters in the text format of Prometheus, at the end", metrics)
-            .whole(),
+        resumable("conversation", "A JSON document for each session", conversation).whole(),
+        resumable("metrics", "Counters in the Prometheus text format, at the end", metrics).whole(),
         resumable(
             "audit",
-            "A hash-chained record of each event, which foldline verify checks",
+            "Hash-chained records, one for each event; see foldline verify",
             |options, writer| {
                 DynEmitter::new(Lines::text(AuditTrail::of_log(&options.log), writer))
             },

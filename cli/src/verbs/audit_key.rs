@@ -23,8 +23,7 @@ const MAX_FILE: u64 = 64 << 10;
 /// The options of `foldline audit-key`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditKeyArgs {
-    /// The file of the private key, for `ingest --sign`; that of the public key, for `verify --key`, is
-    /// FILE.pub
+    /// New file of the private key, for ingest --sign; FILE.pub is the public key, for verify --key
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -27,6 +27,7 @@ use crate::{
     homes,
     program::Program,
     say::say,
+    wrap::wrap,
 };
 
 /// The agent whose use is counted in such windows.
@@ -40,18 +41,18 @@ pub(super) const WINDOW: i64 = 5 * HOUR;
 /// The options of `foldline blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArgs {
-    /// Logs, or folders that are searched for them [default: where Claude Code keeps its own]
+    /// Logs, or folders of logs [default: the folders of Claude Code]
     paths: Vec<PathBuf>,
 
     /// Only the active window
     #[arg(long)]
     active: bool,
 
-    /// Compare with a limit of tokens: a number, or `max` for the most that a past window used
+    /// Token limit to compare with: a number, or max for the largest past window
     #[arg(long, value_name = "N|max", value_parser = TokenLimit::parse)]
     token_limit: Option<TokenLimit>,
 
-    /// Compare with a limit in US dollars
+    /// Cost limit in US dollars to compare with
     #[arg(long, value_name = "USD", value_parser = parse_dollars)]
     cost_limit: Option<f64>,
 
@@ -245,7 +246,7 @@ const COLUMNS: &str = "state began ended models input_tokens output_tokens cache
 
 /// Columns that a narrow table leaves out, in this order.
 const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit cost_limit_usd ended \
-    cost_usd_per_hour tokens_per_minute input_tokens output_tokens";
+    cost_usd_per_hour tokens_per_minute input_tokens output_tokens state";
 
 fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     let past = blocks.iter().filter(|block| !block.is_active(now));
@@ -271,7 +272,7 @@ impl Printed for BlocksAnswer {
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
         self.listing.write(out, layout)?;
         let mut notes = self.notes.iter().filter(|_| layout.format == OutputFormat::Table);
-        notes.try_for_each(|note| writeln!(out, "{note}"))
+        notes.try_for_each(|note| writeln!(out, "{}", wrap(note, layout.width, 2)))
     }
 }
 
@@ -289,7 +290,7 @@ fn listing(blocks: &[Block<'_>], now: i64, only_active: bool, limits: Limits) ->
     if !blocks.iter().any(|block| block.is_active(now)) {
         hidden += " projected_tokens projected_cost_usd";
     }
-    listing.without_in_tables(&hidden).dropping(LESS_IMPORTANT)
+    listing.without_in_tables(&hidden).dropping(LESS_IMPORTANT).keeping("limit_share cost_usd")
 }
 
 fn row(block: &Block<'_>, now: i64, limits: Limits) -> Vec<Value> {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
     answer::find,
@@ -13,9 +14,10 @@ use crate::{
     exit,
     files::{self, Found},
     log::Log,
-    options::parse_size,
+    options::{parse_size, sentence_width},
     pipeline,
     program::Program,
+    wrap::wrap,
 };
 use foldline::{
     conversation::WarningKind,
@@ -28,15 +30,14 @@ use foldline::{
 /// The options of `foldline doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    /// Logs, or folders of logs [default: the folders of the agents]
     paths: Vec<PathBuf>,
 
-    /// The longest line that is read; of a longer one the beginning, the length and the SHA-256 value
-    /// are kept
+    /// Length limit of lines; of a longer line, the beginning, the length and the SHA-256 hash are kept
     #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
     max_line: usize,
 
-    /// Exit with 3 if anything was not fully understood
+    /// Exit with 3 if a log has malformed or unknown parts
     #[arg(long)]
     strict: bool,
 }
@@ -110,16 +111,22 @@ fn examine(
         max_line,
         |never| match never {},
     )?;
-    *text += &format!("{name}\n  {}\n", heading(format, &drift, counts));
+    let width = sentence_width();
+    // A path is printed whole, so that it can be copied.
+    *text += &format!("{name}\n{}\n", wrap(&heading(format, &drift, counts), width, 4));
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
         let what = format!("{} {subject}", label(kind));
-        *text +=
-            &format!("  {times:>7}  {:<44}  from line {}", what.trim_end(), finding.first_line);
+        let (what, mut place) = (what.trim_end(), format!("from line {}", finding.first_line));
         if let Some(shape) = &finding.shape {
-            *text += &format!("  {}", clip(shape, 160));
+            place += &format!("  {}", clip(shape, 160));
         }
-        text.push('\n');
+        let line = format!("  {times:>7}  {what:<44}  {place}");
+        let lines = match line.width() <= width {
+            true => vec![line],
+            false => vec![format!("  {times:>7}  {what}"), format!("{:11}{place}", "")],
+        };
+        lines.iter().for_each(|line| *text += &format!("{}\n", wrap(line, width, 11)));
     }
     if drift.is_empty() {
         *text += "  everything was understood\n";
@@ -132,7 +139,7 @@ fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {
     let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
     let Counts { lines, records, .. } = counts;
     format!(
-        "{} ({format}){}: {}, {}",
+        "  {} ({format}){}: {}, {}",
         format.title,
         version.unwrap_or_default(),
         human::number_of(lines, "line"),

@@ -36,7 +36,10 @@ pub(super) fn listing(failures: &[FoundEntry]) -> Listing {
     )
     .with_kind(Kind::Text, &["task", "tool"])
     .renamed("content", "message");
-    listing.without_in_tables("title session_id")
+    listing
+        .without_in_tables("task session status title")
+        .showing_behind("at", "session_id")
+        .dropping("exit_code at session_id what tool index")
 }
 
 fn paragraph(failure: &FoundEntry) -> Paragraph<'_> {

@@ -11,10 +11,10 @@ use crate::{
 /// The options of `foldline files`.
 #[derive(Debug, Args)]
 pub(crate) struct FilesArgs {
-    /// A file or a folder, or the last parts of its path: which sessions touched it, and how
+    /// File or folder, or the last parts of its path: lists the sessions that touched it
     path: Option<String>,
 
-    /// Only files that were changed
+    /// Only changed files
     #[arg(long)]
     changed: bool,
 
@@ -33,7 +33,9 @@ pub(crate) fn run(program: &Program, args: &FilesArgs) -> Result<u8, Error> {
 /// The files, the latest touched first.
 fn files(asked: &Asked<'_>, changed: bool) -> Result<Listing, Error> {
     let files = asked.database.files(&asked.filter, changed)?;
-    Ok(Listing::of("path changes calls sessions at", &files).with_kind(Kind::Minute, &["at"]))
+    Ok(Listing::of("path changes calls sessions at", &files)
+        .with_kind(Kind::Minute, &["at"])
+        .dropping("sessions calls at changes"))
 }
 
 /// The sessions that touched a file, or any file in a folder, the latest first.
@@ -41,5 +43,5 @@ fn sessions_of(asked: &Asked<'_>, path: &str, changed: bool) -> Result<Listing, 
     let found = asked.database.sessions_of_file(path, &asked.filter, changed)?;
     let found = Listing::of("at session session_id title path changes calls", &found)
         .with_kind(Kind::Minute, &["at"]);
-    Ok(found.without_in_tables("session").dropping("calls at"))
+    Ok(found.without_in_tables("session").dropping("calls at changes title"))
 }

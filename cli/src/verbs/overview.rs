@@ -10,12 +10,14 @@ use foldline::executors::Format;
 use jiff::{Timestamp, Unit, Zoned};
 
 use crate::{
+    answer::note,
     error::Error,
     exit, files,
     homes::{existing, homes, names, tilde},
     options::width,
     program::Program,
-    table::{Clip, Layout, write_table},
+    table::{Clip, Layout, Table},
+    wrap::{JOINT, wrap},
 };
 
 /// The logs in one folder.
@@ -56,18 +58,20 @@ fn print(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if found.values().all(|logs| logs.count == 0) {
+        let searched = names(&homes(&program.registry));
+        let searched = format!("No logs of coding agents were found. Searched: {searched}.");
         return writeln!(
             out,
-            "No logs of coding agents were found. Searched: {}.\n\n\
-             Name a log:            foldline show PATH\n\
-             Or a folder of logs:   foldline ingest PATH\n\
-             Everything else:       foldline --help",
-            names(&homes(&program.registry))
+            "{}\n\n\
+             A log:            foldline show PATH\n\
+             A folder:         foldline ingest PATH\n\
+             Everything else:  foldline --help",
+            wrap(&searched, width(None), 0)
         );
     }
-    let headings = ["agent", "logs", "size", "newest", "folder"].map(str::to_owned);
+    let mut columns = ["agent", "logs", "size", "newest", "folder"].to_vec();
     let layout = |right, clip| Layout { right, clip };
-    let layouts = [
+    let layouts = vec![
         layout(false, Clip::Late),
         layout(true, Clip::Never),
         layout(true, Clip::Never),
@@ -88,12 +92,25 @@ fn print(
             ]
         })
         .collect();
-    write_table(out, &headings, &layouts, &rows, width(None))?;
+    let headings = columns.iter().map(|&heading| heading.to_owned()).collect();
+    let table = Table { headings, layouts, rows };
+    let width = width(None);
+    let hidden = table.write(out, width, || {
+        let next = ["size", "folder", "newest", "logs"];
+        let at = next.iter().find_map(|next| columns.iter().position(|column| column == next));
+        let at = at.unwrap_or(columns.len() - 1);
+        columns.remove(at);
+        at
+    })?;
+    if let Some(hidden) = hidden {
+        let needed = hidden.width;
+        note(out, &format!("{hidden} (shown{JOINT}from{JOINT}{needed}{JOINT}columns)"), width)?;
+    }
     writeln!(
         out,
-        "\n  foldline sessions     what the agents did\n  \
-           foldline show         the latest session\n  \
-           foldline search TEXT  who said it\n  \
+        "\n  foldline sessions     list sessions\n  \
+           foldline show         read the latest\n  \
+           foldline search TEXT  find a text\n  \
            foldline --help       everything else"
     )
 }

@@ -8,7 +8,10 @@ use std::{
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::{answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
+use crate::{
+    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
+    options::sentence_width, wrap::wrap,
+};
 use foldline::{
     conversation::Timestamp,
     emitters::{
@@ -23,20 +26,20 @@ pub(crate) struct PruneArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Remove the entries of sessions in which nothing happened since then: an age such as 30d, a day
-    /// such as 2026-01-31, or an RFC 3339 time
+    /// Delete the entries of sessions without activity since a time: an age (30d), a day (2026-01-31), or an RFC 3339
+    /// time
     #[arg(long, value_name = "WHEN", value_parser = when::check)]
     older_than: String,
 
-    /// Only report what would be removed
+    /// Only report what would be deleted
     #[arg(long)]
     dry_run: bool,
 
-    /// Return the space to the file system, which rewrites the whole database
+    /// Rewrite the database to return the space to the file system
     #[arg(long, conflicts_with = "dry_run")]
     compact: bool,
 
-    /// How many seconds to wait while another program writes to the database
+    /// Seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u32,
 }
@@ -63,14 +66,13 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         database.close()?;
     }
     let verb = if args.dry_run { "would remove" } else { "removed" };
-    writeln!(
-        io::stdout(),
-        "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings stay",
+    let report = format!(
+        "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings are kept",
         number_of(entries, "entry"),
         number_of(calls, "tool call"),
         number_of(bytes, "byte"),
         number_of(sessions, "session")
-    )
-    .map_err(Error::Output)?;
+    );
+    writeln!(io::stdout(), "{}", wrap(&report, sentence_width(), 0)).map_err(Error::Output)?;
     Ok(exit::FINE)
 }

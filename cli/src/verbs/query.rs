@@ -25,12 +25,12 @@ pub(crate) struct QueryArgs {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// The answer to a query of your own
+    /// Run an SQL statement
     Sql {
-        /// A statement that only reads
+        /// A read-only statement
         query: String,
     },
-    /// The tables and their columns, as SQL with comments
+    /// Print the tables and columns as commented SQL
     Schema,
 }
 
@@ -71,7 +71,7 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
             let values = (0..columns).map(|column| row.get_ref(column).map(Value::from));
             listing.rows.push(values.collect::<Result<_, _>>()?);
         }
-        Ok(Ok(listing))
+        Ok(Ok(listing.verbatim()))
     });
     match answer {
         Ok(answer) => answer.map_err(|why| wrong(why.to_owned())),

@@ -16,11 +16,11 @@ use crate::{
 /// The options of `foldline search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Words, or parts of words; "a phrase" in double quotes
+    /// Words or parts of words; a phrase in double quotes
     #[arg(required = true)]
     text: Vec<String>,
 
-    /// The text is a query in the language of SQLite's FTS5
+    /// Read the text as an SQLite FTS5 query
     #[arg(long)]
     raw: bool,
 

@@ -13,7 +13,7 @@ use crate::{
 /// The options of `foldline sessions`.
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
-    /// What comes first
+    /// Sort order
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
     sort: Sort,
 
@@ -29,21 +29,21 @@ pub(crate) struct SessionsArgs {
     ask: AskArgs,
 }
 
-/// What the first of the sessions is.
+/// The order of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Sort {
-    /// The one in which something happened last
+    /// Latest activity
     #[default]
     Latest,
-    /// The one that began last
+    /// Latest start
     Began,
-    /// The longest
+    /// Longest duration
     Duration,
-    /// The one with the most tokens
+    /// Most tokens
     Tokens,
-    /// The one that cost most
+    /// Highest cost
     Cost,
-    /// The one with the most failed calls
+    /// Most failed calls
     Failures,
 }
 

@@ -14,14 +14,14 @@ use crate::{error::Error, exit};
 /// The options of `foldline completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 
 /// The options of `foldline man`.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// A folder for one page a verb; without it, the page of the program is printed
+    /// Folder to write one page for each command to [default: print the page of foldline]
     folder: Option<PathBuf>,
 }
 

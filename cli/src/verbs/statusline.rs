@@ -38,7 +38,7 @@ use crate::{
 /// The options of `foldline statusline`.
 #[derive(Debug, Args)]
 pub(crate) struct StatuslineArgs {
-    /// The time zone of the day, such as Europe/Paris or UTC [default: the system's]
+    /// Time zone of the day, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone)]
     timezone: Option<TimeZone>,
 

@@ -14,7 +14,7 @@ use crate::{
 /// The options of `foldline tools`.
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// What comes first
+    /// Sort order
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
     sort: Sort,
 
@@ -22,17 +22,17 @@ pub(crate) struct ToolsArgs {
     ask: AskArgs,
 }
 
-/// What the first of the tools is.
+/// The order of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Sort {
-    /// The one with the most calls
+    /// Most calls
     #[default]
     Calls,
-    /// The one with the most failed calls
+    /// Most failed calls
     Failed,
-    /// The one whose slow calls take longest: by p95
+    /// Longest duration, as the 95th percentile
     Slow,
-    /// By name
+    /// Name
     Name,
 }
 
@@ -46,7 +46,8 @@ pub(crate) fn run(program: &Program, args: &ToolsArgs) -> Result<u8, Error> {
             Sort::Slow => tools.sort_by_key(|tool| Reverse(tool.percentile(95))),
             Sort::Name => tools.sort_by_cached_key(|tool| tool.tool.to_lowercase()),
         }
-        Ok(listing(&tools))
+        let listing = listing(&tools);
+        Ok(if args.sort == Sort::Slow { listing.keeping("p95_ms") } else { listing })
     })
 }
 
@@ -64,5 +65,5 @@ pub(super) fn listing(tools: &[ToolTotals]) -> Listing {
             tool.percentile(95).into(),
         ]
     }));
-    listing
+    listing.dropping("open p50_ms failure_rate p95_ms")
 }

@@ -1,4 +1,4 @@
-//! What axe, which looks for what keeps people out, finds in the pages.
+//! Accessibility of the pages, as checked by axe.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::{
     packages::packages,
 };
 
-/// What is serious or critical, with the elements.
+/// The serious and critical violations, with their elements.
 const FOUND: &str = "return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)).map(({ id, nodes }) =>
         [id, ...nodes.slice(0, 5).map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`)]))";

@@ -30,7 +30,7 @@ pub(crate) const BACKSPACE: char = '\u{E003}';
 /// One browser at a time: the machine may be small.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// What a test looks at.
+/// The page under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screen {
     Desk,
@@ -38,7 +38,7 @@ pub(crate) enum Screen {
     Phone,
 }
 
-/// A browser with a profile of its own; it ends with the value.
+/// A browser with a separate profile; it is closed when the value is dropped.
 pub(crate) struct Browser {
     runtime: Runtime,
     client: Client,
@@ -78,7 +78,7 @@ impl Browser {
         Self { runtime, client, driver, _profile: profile, _turn: turn }
     }
 
-    /// Opens a page, and keeps what it reports from then on.
+    /// Opens a page, and records its reports from then on.
     pub(crate) fn open(&self, address: &str) {
         self.runtime.block_on(self.client.goto(address)).unwrap();
         self.keep_reports();
@@ -156,7 +156,7 @@ impl Browser {
         }
     }
 
-    /// Waits until the page has what the server would send now: nothing is missing, nothing there twice.
+    /// Waits until the page equals the page that the server would send now, without missing or repeated parts.
     pub(crate) fn is_whole(&self) {
         self.until(
             "(async () => {

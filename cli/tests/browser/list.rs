@@ -37,12 +37,12 @@ fn it_is_searched_while_somebody_types_and_grows_meanwhile() {
     browser.until(&format!("{TITLES}.length === 1"));
     assert!(titles(&browser)[0].starts_with("Kindly"));
     browser.until("location.search === '?q=kind'");
-    // What comes is shown if it fits.
+    // New sessions are shown if they match the filter.
     fs::write(logs.join("three.jsonl"), log("three", 3, "Please")).unwrap();
     fs::write(logs.join("four.jsonl"), log("four", 4, "Kindest")).unwrap();
     browser.until(&format!("{TITLES}.length === 2"));
     assert!(titles(&browser).iter().all(|title| title.starts_with("Kind")));
-    // The focus is where it was, and so is what was typed.
+    // The focus and the typed text are kept.
     browser.press("ly".chars());
     browser.until(&format!("{TITLES}.length === 1"));
     browser.press([BACKSPACE; 6]);

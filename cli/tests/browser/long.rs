@@ -28,14 +28,14 @@ fn its_end_is_near_and_everything_is_found() {
     browser.press(['l']);
     browser.until("innerHeight + scrollY >= document.documentElement.scrollHeight - 48");
     browser.until(&format!("document.getElementById('e{}') !== null", count - 1));
-    // What is added appears, and the page follows.
+    // New entries appear, and the page follows.
     let said = r#"{"type":"message","role":"assistant","id":"new","text":"And one more.","session_id":"session","timestamp":1770000000000}"#;
     append(&log, &format!("{said}\n"));
     browser.until(&format!(
         "document.getElementById('e{count}')?.textContent.includes('And one more.') === true"
     ));
     browser.until("innerHeight + scrollY >= document.documentElement.scrollHeight - 48");
-    // What is not loaded is found, and loaded.
+    // Entries that are not loaded are found, and loaded.
     browser.press(['/']);
     browser.press("NEEDLE in".chars().chain([ENTER]));
     browser.until("document.querySelector('#state').textContent === 'hit 1 of 1'");
@@ -45,7 +45,7 @@ fn its_end_is_near_and_everything_is_found() {
             return entry.textContent.includes('needle in') && top < innerHeight && bottom > 0;
         })",
     );
-    // Nothing is there twice, and what is not there is in a gap.
+    // No entry is repeated, and each missing entry is in a gap.
     browser.until(&format!(
         "(() => {{
             let next = 0;

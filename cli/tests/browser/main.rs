@@ -1,6 +1,6 @@
 //! The pages of `foldline serve` and `foldline run --serve` in a real browser, as a person would use them.
 //!
-//! Chromium is driven through `chromedriver`. Nothing here waits for a time: only for what the page shows.
+//! Chromium is driven through `chromedriver`. No test waits for a fixed time, only for changes of the page.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[allow(dead_code, reason = "shared with the other test program")]

@@ -9,7 +9,7 @@ use crate::{
     driver::{Browser, Screen},
 };
 
-/// What is wider than the screen, unless it can be scrolled on its own.
+/// Elements that are wider than the screen, except those that scroll separately.
 const WIDER: &str = "(() => {
     const scrolls = (element) => getComputedStyle(element).overflowX !== 'visible';
     const within = (element) => element && element !== document.body

@@ -30,7 +30,7 @@ fn it_grows_and_goes_on_after_it_was_loaded_again() {
         append(&log, part);
         browser.until(&format!("document.querySelectorAll('#feed .entry').length > {before}"));
     }
-    // What comes while it is loaded is neither lost nor there twice.
+    // Changes during loading are neither lost nor repeated.
     append(&log, &parts[4]);
     browser.reload();
     append(&log, &parts[5]);

@@ -1,4 +1,4 @@
-//! A session as it was: the slider, the keys and playing; and the charts of what was used.
+//! A session as it was: the slider, the keys and playback; and the charts of usage.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn one_goes_back_and_forth() {
     browser.until("document.querySelector('.past-end') !== null");
     let then = browser.entries();
     assert!(then < now, "{then} of {now} entries");
-    // What comes meanwhile is said, and moves nothing.
+    // Changes meanwhile are announced, and move nothing.
     append(&log, &whole[end..]);
     browser.until("document.getElementById('behind').textContent.includes('new')");
     assert_eq!(browser.entries(), then);

@@ -45,8 +45,8 @@ fn conversation(format: &str, log: &Path) -> Conversation {
     events.iter().collect()
 }
 
-/// What a conversation comes to, in the words of the readers. What is zero and what is not stated are the same here;
-/// money is rounded.
+/// The totals of a conversation, in the form of the readers. Zero and unknown values are the same here; money is
+/// rounded.
 fn counts(conversation: &Conversation) -> Value {
     let count = |name: &str| {
         conversation.entries.iter().filter(|entry| entry.entry_type.name() == name).count()

@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use crate::hostile_page::{page_of, vectors};
 
-/// What the vectors make the title, if one runs.
+/// The title that a vector sets if it runs.
 const MARKED: &str = "<title>marked</title>";
 
 /// Opens and touches everything, so that handlers run if there are any, and follows no link.
@@ -19,7 +19,7 @@ const TOUCH: &str = "<script>
     document.body.dataset.touched = 'yes';
 </script>";
 
-/// What a page is after it was loaded, and some time has passed in it.
+/// The contents of a page some time after it was loaded.
 fn loaded(folder: &Path, html: &str) -> String {
     let page = folder.join("page.html");
     fs::write(&page, html).unwrap();
@@ -50,7 +50,7 @@ fn without_policy(html: &str) -> String {
 fn nothing_runs() {
     assert!(vectors().len() >= 300);
     let folder = tempfile::tempdir().unwrap();
-    // The browser does run what is there to run.
+    // The browser runs scripts.
     for vector in ["<img src=x onerror=document.title='marked'>", "<p onclick=window.marked=1>"] {
         let html = format!("<title>x</title><meta charset=utf-8><body>{vector}{TOUCH}</body>");
         assert!(loaded(folder.path(), &html).contains(MARKED), "{vector}");

@@ -1,4 +1,4 @@
-//! A deadline for each test: a program that never answers ends the tests with the name of the one that waits for it.
+//! A deadline for each test: a program that never answers ends the tests with the name of the waiting test.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! Synthetic Droid logs, the program as a child, and databases compared by what they say.
+//! Synthetic Droid logs, the program as a child, and databases compared by their contents.
 // Each test program uses its part.
 
 mod deadline;
@@ -13,7 +13,7 @@ use std::{
 use serde_json::json;
 
 /// A log of one session with about `turns` turns: messages, thoughts, calls that succeed, fail, stay
-/// open, overtake each other, and lines that are no records. The same for the same arguments.
+/// open, overtake each other, and lines that are not records. The same for the same arguments.
 pub(crate) fn droid(session: &str, turns: u64, seed: u64) -> String {
     let mut random = Random((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut log = String::new();
@@ -113,7 +113,7 @@ pub(crate) fn signal(name: &str, id: u32) {
     assert!(shell.status().unwrap().success());
 }
 
-/// What the program prints, if it succeeds.
+/// The output of the program, which must succeed.
 pub(crate) fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -180,7 +180,7 @@ pub(crate) fn dump_with(db: &Path, sources: &str) -> String {
     dump
 }
 
-/// What an audit trail says, without its identity, which is random, and the hashes that depend on it.
+/// The contents of an audit trail, without its random identity and the hashes that depend on it.
 pub(crate) fn said(trail: &Path) -> String {
     let mut said = String::new();
     for line in fs::read_to_string(trail).unwrap().split_inclusive('\n') {

@@ -1,6 +1,6 @@
 //! [`Crash`]: what may be on a disk after the power failed.
 //!
-//! What was synced is there. Of what was not, anything may be lost, in any order, as POSIX leaves it open:
+//! Synced data is kept. Any other data may be lost, in any order, as POSIX leaves it open:
 //!
 //! - A write may be lost, or be there in part: some of its sectors, or the length of the file without the
 //!   bytes. A sector is written whole or not at all.
@@ -15,13 +15,13 @@ use std::{
 use super::disk::{Disk, FileId, Files, Operation};
 use crate::logs::Random;
 
-/// What a disk writes whole or not at all, in bytes.
+/// The size in bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// What is lost of that which was not synced.
+/// The loss of data that was not synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// Nothing, as when the program is killed and the machine goes on.
+    /// Nothing, as when the program is killed and the machine keeps running.
     Nothing,
     /// Everything.
     Everything,
@@ -39,7 +39,7 @@ pub(crate) enum Loss {
     Random(u64),
 }
 
-/// What becomes of one operation that was not synced.
+/// The fate of one operation that was not synced.
 enum Fate {
     Kept,
     Lost,
@@ -114,7 +114,7 @@ impl<'d> Crash<'d> {
         until.is_some_and(|until| at < *until)
     }
 
-    /// What can be read after it.
+    /// The readable contents after the loss.
     pub(crate) fn files(&self, loss: Loss) -> Files {
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
         if let Loss::Random(seed) = loss {

@@ -11,10 +11,10 @@ use super::{
     trace::Call,
 };
 
-/// A file under whatever name, in the order in which they were created.
+/// A file independent of its name, numbered by creation.
 pub(crate) type FileId = usize;
 
-/// What can be read under each path.
+/// The readable contents of each path.
 pub(crate) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// A change to a file or to a folder, or the promise that changes are on the disk.
@@ -66,19 +66,19 @@ impl fmt::Display for Operation {
 
 /// The files of a folder, and everything that was done to them, by one run after another.
 pub(crate) struct Disk {
-    /// The folder, without what is in `logs` there: logs are only read.
+    /// The folder, without its `logs`, which are only read.
     folder: PathBuf,
-    /// What was on the disk before the first run.
+    /// The contents of the disk before the first run.
     pub(crate) contents: Vec<Vec<u8>>,
     pub(crate) names: BTreeMap<PathBuf, FileId>,
     pub(crate) operations: Vec<Operation>,
-    /// What is named now.
+    /// The current directory entries.
     named: BTreeMap<PathBuf, FileId>,
     /// How long each file is now.
     lengths: Vec<usize>,
 }
 
-/// What a file descriptor stands for.
+/// The target of a file descriptor.
 #[derive(Clone, Debug)]
 enum Open {
     File { file: FileId, at: usize, appends: bool },
@@ -175,7 +175,7 @@ impl Disk {
         open.insert(number, Open::File { file, at: 0, appends: has("O_APPEND") });
     }
 
-    /// What is done to an open file or folder.
+    /// An operation on an open file or folder.
     fn change(&mut self, call: &Call, before: usize, open: &mut Open) {
         let result = usize::try_from(call.result).unwrap();
         let (file, at, appends) = match open {

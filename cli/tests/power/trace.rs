@@ -53,7 +53,7 @@ pub(crate) fn read(record: &str) -> Vec<Call> {
 }
 
 impl Call {
-    /// `name(arguments) = result`; `None` for a call that failed, and for what is no call.
+    /// `name(arguments) = result`; `None` for a call that failed, and for other lines.
     fn parse(said: &str, before: usize) -> Option<Self> {
         let (call, result) = said.rsplit_once(" = ")?;
         let result = result.split_whitespace().next()?;
@@ -66,7 +66,7 @@ impl Call {
         Some(Self { name: name.to_owned(), arguments, result, before })
     }
 
-    /// An argument as it stands in the record.
+    /// An argument as it is recorded.
     pub(crate) fn word(&self, nth: usize) -> &str {
         self.arguments.get(nth).map_or("", String::as_str)
     }

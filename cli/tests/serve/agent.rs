@@ -12,7 +12,7 @@ use super::{
     logs::foldline,
 };
 
-/// An agent that prints what it is told to, and the server that shows it.
+/// An agent that prints given lines, and the server that shows it.
 pub(crate) struct Run {
     pub(crate) server: Server,
     agent: ChildStdin,

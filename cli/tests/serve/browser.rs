@@ -11,7 +11,7 @@ const HOSTILE: &str = "<img src=x onerror=document.title='marked'><script>docume
                        </title></script><svg onload=document.title='marked'>\
                        [x](javascript:document.title='marked') \\\" onfocus=document.title='marked' autofocus x=\\\"";
 
-/// What a page is after it was loaded.
+/// The contents of a page after it was loaded.
 fn loaded(folder: &Path, address: &str) -> String {
     let output = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])

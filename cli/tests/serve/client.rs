@@ -32,7 +32,7 @@ impl Server {
         let begun = Instant::now();
         loop {
             let mut command = foldline();
-            // What it needs is measured, not what the allocator keeps for a while.
+            // Measures the memory in use, not the memory that the allocator retains.
             command.env("MIMALLOC_PURGE_DELAY", "0");
             command.arg("serve").arg(logs).arg("--db").arg(logs.with_extension("db"));
             command.args(["--listen", address]).args(more);
@@ -58,7 +58,7 @@ impl Server {
             child.wait().unwrap();
             return None;
         };
-        // Whatever else is said must not fill the pipe.
+        // Further output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let address = link.split('/').nth(2).unwrap().to_owned();
         Some(Self { child, address, link })
@@ -100,7 +100,7 @@ impl Server {
         Events(connection)
     }
 
-    /// HTTP 1.0: what is answered is not in pieces, and ends with the connection.
+    /// HTTP 1.0: the response is not chunked, and ends with the connection.
     fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
         let mut connection = TcpStream::connect(&self.address).unwrap();
         connection.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -138,7 +138,7 @@ pub(crate) struct Event {
 }
 
 impl Events {
-    /// What comes until the server ends the stream.
+    /// The data until the server ends the stream.
     pub(crate) fn rest(mut self) -> Vec<Event> {
         let mut rest = Vec::new();
         while !self.0.fill_buf().unwrap().is_empty() {
@@ -195,7 +195,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A folder of logs in a temporary one, beside which the database is.
+/// A folder of logs in a temporary folder, next to the database.
 pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let logs = folder.path().join("logs");

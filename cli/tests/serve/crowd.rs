@@ -25,7 +25,7 @@ use super::{
 
 const PATH: &str = "/api/sessions/session/patches";
 
-/// Lines that are written one after the other, each when everybody who reads has the one before.
+/// Lines that are written one after the other, each after all readers have the previous line.
 const ONE_BY_ONE: Range<usize> = 0..50;
 
 /// Lines that are written at once: more than the server keeps for those who are slow.
@@ -82,7 +82,7 @@ impl Reader {
     }
 }
 
-/// Reads to the last line, and says when each came.
+/// Reads to the last line, and returns the time of each line.
 fn read_at_once(mut reader: Reader, came: &Sender<(usize, Instant)>) {
     let last = format!("\"line {}.", AT_ONCE.end - 1);
     loop {
@@ -97,7 +97,7 @@ fn read_at_once(mut reader: Reader, came: &Sender<(usize, Instant)>) {
     }
 }
 
-/// Reads nothing until it is told to, and then everything.
+/// Reads nothing until a signal, and then everything.
 fn read_late(mut reader: Reader, go: &(Mutex<bool>, Condvar), whole: &Value) {
     drop(go.1.wait_while(go.0.lock().unwrap(), |go| !*go).unwrap());
     let mut document = reader.first.take();
@@ -124,7 +124,7 @@ fn count(document: &Value) -> usize {
     document["entries"].as_array().map_or(0, Vec::len)
 }
 
-/// What a crowd has cost.
+/// The cost of a crowd.
 struct Cost {
     /// The server's memory before the first reader, and the most that it had, in KiB.
     before: u64,
@@ -178,7 +178,7 @@ fn crowd(readers: usize, slow: usize) -> Cost {
     }
     times.sort_unstable();
     append(&log, &lines);
-    // Those who read have everything, whatever the others do.
+    // Active readers have everything, regardless of the others.
     end(fast);
     *go.0.lock().unwrap() = true;
     go.1.notify_all();
@@ -186,7 +186,7 @@ fn crowd(readers: usize, slow: usize) -> Cost {
     Cost { before, most: memory(&server, "VmHWM"), median: times[times.len() / 2] }
 }
 
-/// When a line came to each of so many readers.
+/// The time at which each reader received a line.
 fn arrivals(
     came: &Receiver<(usize, Instant)>,
     number: usize,
@@ -207,7 +207,7 @@ fn conversation(log: &Path) -> Value {
     serde_json::from_str(&replayed).unwrap()
 }
 
-/// What the system says of the server's memory, in KiB.
+/// The memory of the server in KiB, as the system reports it.
 fn memory(server: &Server, what: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap();

@@ -17,7 +17,7 @@ fn the_list_has_what_is_in_the_logs_and_what_comes() {
     let page = server.body("/");
     assert!(page.contains("href=\"/sessions/1\"") && page.contains("Please look at problem 0"));
     let mut events = server.events("/events", None);
-    // What came since the page was made is not missed.
+    // Changes since the page was rendered are not missed.
     events.next_named("update");
     fs::write(logs.join("two.jsonl"), droid("second", 3, 2)).unwrap();
     events.next_named("update");
@@ -144,7 +144,7 @@ fn a_long_session_comes_in_parts_that_are_the_whole() {
     let part: Value = serde_json::from_str(&server.body(&asked)).unwrap();
     let html = part["html"].as_str().unwrap();
     assert!(html.contains("id=\"e20\"") && html.contains("data-first=\"220\""));
-    // A link into the gap shows what it leads to, also without script.
+    // A link into the gap shows its target, also without scripts.
     assert!(
         server
             .body(&format!("/sessions/1?at={}", last - 5))
@@ -212,7 +212,7 @@ fn an_entry_is_explained_by_its_lines_events_and_patches() {
         assert!(page.contains(part), "{part}");
     }
     assert!(page.contains(&format!("&quot;path&quot;: &quot;/entries/{call}&quot;")));
-    // Without script it stands at the end of the entry, in a page of its own.
+    // Without scripts, it is at the end of the entry, in a separate page.
     let whole = server.body(&format!("/sessions/session?explain={call}"));
     let article = whole.split(&format!("id=\"e{call}\"")).nth(1).unwrap();
     let article = article.split("</article>").next().unwrap();

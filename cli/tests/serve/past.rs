@@ -48,7 +48,7 @@ fn a_moment_shows_what_had_happened_and_nothing_else() {
     let middle = past(&server, &format!("offset={}", length / 2));
     let later = number(&middle, "last") - number(&middle, "moment");
     assert!(later > 10);
-    // What the reader has is not sent again.
+    // Entries that the reader has are not sent again.
     let moment = number(&middle, "moment");
     let same = past(&server, &format!("offset={}&has={moment}", length / 2));
     assert_eq!((number(&same, "moment"), &same["shown"]), (moment, &Value::Null));
@@ -105,7 +105,7 @@ fn only_a_window_of_a_long_session_is_sent() {
     assert_eq!(html.matches("<article class=\"entry\"").count(), 80);
     let (_, rest) = html.split_once("data-last=\"").unwrap();
     let until = rest.split('"').next().unwrap();
-    // What comes for the gap is of the same moment.
+    // The entries of the gap are of the same moment.
     let asked = format!(
         "/sessions/session/entries?first=0&last={until}&at=last&moment={}",
         number(&middle, "moment")

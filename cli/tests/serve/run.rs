@@ -70,7 +70,7 @@ fn nothing_is_left_that_nobody_asked_for() {
     assert_eq!(run.end(), Some(0));
     let runs = fs::read_dir(folder.path().join(".local/share/foldline/runs")).unwrap();
     let runs: Vec<_> = runs.map(|it| it.unwrap().path()).collect();
-    // The log is what the agent said, and is never lost.
+    // The log is the output of the agent, and is never lost.
     assert_eq!(runs.len(), 1, "{runs:?}");
     assert_eq!(fs::read_to_string(&runs[0]).unwrap(), log);
 }
@@ -84,7 +84,7 @@ fn the_same_may_look_on_as_may_ask_a_server() {
     assert_eq!(run.server.get(&format!("/?token={token}")).status, 200);
     assert_eq!(run.server.ask("GET", "/", &[("Host", "evil.example")]).status, 421);
     run.end();
-    // An address that is in use is said before the agent begins.
+    // An address in use is reported before the agent starts.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let mut command = foldline();

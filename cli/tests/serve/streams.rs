@@ -1,4 +1,4 @@
-//! What grows: fragments of the page and patches of the document, without a gap whatever happens to the
+//! Growing sessions: fragments of the page and patches of the document, without a gap whatever happens to the
 //! connection.
 
 use std::{
@@ -14,7 +14,7 @@ use super::{
     logs::{Random, droid, foldline, stdout},
 };
 
-/// What a client makes of a stream.
+/// The state that a client builds from a stream.
 trait Document: Default {
     const PATH: &str;
     fn apply(&mut self, event: &Event);
@@ -139,7 +139,7 @@ fn what_is_added_to_a_log_arrives() {
     let page = server.body("/sessions/session");
     let (_, at) = page.split_once("data-at=\"").unwrap();
     let at = at.split('"').next().unwrap();
-    // What the page has does not come again.
+    // Parts that the page has are not sent again.
     let mut events = server.events("/sessions/session/fragments", Some(at));
     append(&log, rest);
     let event = events.next_named("fragment");
@@ -172,7 +172,7 @@ fn a_place_that_is_not_known_is_answered_with_a_snapshot() {
     assert_ne!(restarted.id.split(':').next(), Some(epoch));
 }
 
-/// What was open when the server was killed is resolved by what comes when it is there again.
+/// Calls that were open when the server was killed are resolved by results after its restart.
 #[test]
 fn a_call_that_was_open_is_answered_after_a_restart() {
     let (_folder, logs) = folder();
@@ -208,7 +208,7 @@ fn a_call_that_was_open_is_answered_after_a_restart() {
 }
 
 /// A session whose log is on another machine, while a program there fills the database: each call of `ingest` is a
-/// process of its own, and ends calls that another one has opened.
+/// separate process, and ends calls that an earlier process has opened.
 #[test]
 fn a_stored_session_is_continued_by_what_is_added_to_the_database() {
     let (_folder, logs) = folder();
@@ -251,7 +251,7 @@ fn a_stored_session_is_continued_by_what_is_added_to_the_database() {
     assert_eq!((client.snapshots, page.snapshots), (1, 1));
 }
 
-/// Both streams, cut off at 200 places while the log grows, give what is there in the end.
+/// Both streams, interrupted at 200 places while the log grows, result in the final state.
 #[test]
 fn nothing_is_lost_and_nothing_comes_twice() {
     let (_folder, logs) = folder();
@@ -305,7 +305,7 @@ fn a_client_that_is_too_slow_gets_a_snapshot_and_no_gap() {
     let replayed = stdout(&["replay", log.to_str().unwrap(), "--format", "conversation"]);
     let replayed: Value = serde_json::from_str(&replayed).unwrap();
     let count = |document: &Value| document["entries"].as_array().map_or(0, Vec::len);
-    // The log is read to its end before the client goes on.
+    // The log is read to its end before the client continues.
     while serde_json::from_str::<Value>(&server.body("/api/sessions/session")).unwrap() != replayed
     {
     }

@@ -1,4 +1,4 @@
-//! What was used, and what it cost: the page says what the program says at the terminal.
+//! Usage and cost: the page has the same numbers as the terminal.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! What a database should hold, told in a few lines with the contents themselves instead of digests.
+//! A model of the contents of a database, in a few lines, with the contents themselves instead of digests.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::logs::stdout;
 
-/// What a database should hold.
+/// The expected contents of a database.
 #[derive(Clone, Default)]
 pub(crate) struct Model {
     sources: Vec<Source>,
@@ -59,7 +59,7 @@ impl Model {
             let is_there = self.sources.iter().any(|source| source.path == file.path);
             (std::cmp::Reverse((file.content.len(), is_known, is_there)), file.path.clone())
         });
-        // What was decided on: the content, and of which file or source it is a copy, or itself.
+        // The decision: the content, and the file or source that it is a copy of, or itself.
         let mut decided = Vec::<(Vec<u8>, Origin)>::new();
         let (mut kept, mut copies) = (Vec::<File>::new(), Vec::new());
         for file in files {
@@ -200,7 +200,7 @@ impl Model {
     }
 }
 
-/// Whether a content is the beginning of another one, from which it is told by more than its first line.
+/// Whether a content is the beginning of another content, and is distinguished from it by more than the first line.
 fn begins(whole: &[u8], beginning: &[u8]) -> bool {
     let first = |content: &[u8]| content.split(|byte| *byte == b'\n').next().map(<[u8]>::to_owned);
     whole.starts_with(beginning) && first(whole) == first(beginning)
@@ -246,7 +246,7 @@ impl Fresh {
         query.query_map(parameters, each).unwrap().map(Result::unwrap).collect()
     }
 
-    /// What a run commits of a file with this content.
+    /// The part of a file with this content that a run commits.
     fn committed(&mut self, content: &[u8], complete: bool) -> Vec<u8> {
         let length = self.ask(content, complete, "SELECT read_length FROM sources", &[], |row| {
             row.get::<_, i64>(0)
@@ -260,7 +260,7 @@ impl Fresh {
     }
 }
 
-/// What a database says of each of its sources, without names and numbers.
+/// The rows of each source of a database, without names and numbers.
 pub(crate) fn dump(db: &Path) -> Vec<String> {
     stdout(&["check", "--db", db.to_str().unwrap()]);
     let database = Connection::open(db).unwrap();

@@ -96,6 +96,11 @@ impl Row {
         self.columns
     }
 
+    /// The text without its inks.
+    pub(super) fn into_text(self) -> String {
+        self.text.whole().as_str().to_owned()
+    }
+
     /// The pieces from left to right.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Ink, Piece<'_>)> {
         let mut start = 0;

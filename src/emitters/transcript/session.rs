@@ -142,8 +142,13 @@ fn fact(page: &mut Page, name: &str, value: Option<String>) {
 }
 
 fn row(page: &mut Page, name: &str, value: Row) {
-    if value.width() > 0 {
-        page.row(label(name).join(value));
+    let label = label(name);
+    if value.width() == 0 {
+    } else if label.width() + value.width() > page.width() {
+        // Numbers are wrapped, not truncated.
+        fact(page, name, Some(value.into_text()));
+    } else {
+        page.row(label.join(value));
     }
 }
 

@@ -105,9 +105,7 @@ fn make_room(sessions: &mut BTreeMap<i64, Arc<LiveSession>>) -> Result<(), Error
     while sessions.len() >= MOST {
         let unseen = sessions.iter().filter(|(_, live)| live.viewers() == 0);
         let Some((&number, live)) = unseen.min_by_key(|(_, live)| live.asked()) else {
-            return Err(Error::WrongUse(format!(
-                "{MOST} sessions are looked at; close some pages"
-            )));
+            return Err(Error::WrongUse(format!("{MOST} sessions are open; close some pages")));
         };
         live.end();
         sessions.remove(&number);

@@ -1,26 +1,26 @@
-//! Bars, drawn by the server: each with a label for those who do not see them, and a table of the same numbers.
+//! Bar charts, drawn by the server: each with a label for screen readers, and a table of the same numbers.
 
 use maud::{Markup, html};
 
 use super::frame::line;
 use crate::serve::chart::{Amount, Bar, Chart};
 
-/// The width of a bar with the space behind it, and the height of the highest one.
+/// The width of a bar including the gap after it, and the height of the highest bar.
 const BAR: usize = 10;
 const HIGHEST: f64 = 46.0;
 
 /// The classes of the parts of a bar, the lowest first.
 const PARTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// A chart of bars. `title` says of what, `total` is all of it, `shown` writes an amount for people.
+/// A bar chart. `title` names the quantity, `total` is its sum, `shown` formats an amount.
 pub(super) fn bars(title: &str, total: &str, chart: &Chart, shown: fn(Amount) -> String) -> Markup {
     let most = chart.bars.iter().map(|bar| sum(bar).value).fold(0.0, f64::max);
     let width = (chart.bars.len() * BAR).max(1);
     let label = match (chart.bars.first(), chart.bars.last()) {
         (Some(first), Some(last)) => {
-            format!("{title} from {} to {}, {total} in all", name(first), name(last))
+            format!("{title} from {} to {}, {total} in total", name(first), name(last))
         }
-        _ => format!("{title}: nothing"),
+        _ => format!("{title}: no data"),
     };
     html! {
         figure class="chart wide" {
@@ -65,7 +65,7 @@ fn table(chart: &Chart, shown: fn(Amount) -> String) -> Markup {
                 thead { tr {
                     th scope="col" { "Day" }
                     @for series in &chart.series { th scope="col" { (line(series)) } }
-                    th scope="col" { "All" }
+                    th scope="col" { "Total" }
                 } }
                 tbody {
                     @for bar in used {
@@ -91,7 +91,7 @@ fn sum(bar: &Bar) -> Amount {
     bar.amounts.iter().copied().sum()
 }
 
-/// A bar that lies in a row of a table, as long as its share of the longest one.
+/// A horizontal bar in a row of a table, in proportion to the longest bar.
 pub(super) fn lying(value: f64, most: f64, class: &str) -> Markup {
     let width = if most > 0.0 { value / most * 100.0 } else { 0.0 };
     html! {

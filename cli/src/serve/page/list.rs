@@ -64,7 +64,7 @@ fn filters(filter: &Filter, known: &Known) -> Markup {
     }
 }
 
-/// A choice: of what has a name of its own, and of names from logs.
+/// A selection of named choices, followed by names from logs.
 fn select(
     name: &str,
     label: &str,
@@ -84,7 +84,7 @@ fn select(
     }
 }
 
-/// The table: what runs now, and then day by day.
+/// The table: running sessions first, then the others by day.
 pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZone) -> Markup {
     let has_more = sessions.len() > PAGE;
     let sessions = sessions.get(..PAGE).unwrap_or(sessions);
@@ -129,7 +129,7 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
     }
 }
 
-/// What runs now, and then day by day.
+/// Groups of sessions: running ones first, then the others by day.
 fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Vec<&'s Session>)> {
     let (now, past): (Vec<_>, Vec<_>) = sessions
         .iter()
@@ -150,7 +150,7 @@ fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Ve
     days
 }
 
-/// The heading of a column that the sessions can be sorted by.
+/// The heading of a sortable column.
 fn heading(filter: &Filter, sort: SessionOrder, class: &str, words: &str) -> Markup {
     let is_sorted = filter.sort == sort;
     let to = Filter { sort, page: 0, ..filter.clone() };
@@ -161,7 +161,7 @@ fn heading(filter: &Filter, sort: SessionOrder, class: &str, words: &str) -> Mar
     }
 }
 
-/// Nothing was found, or there is nothing yet.
+/// A message for an empty list.
 fn empty(filter: &Filter) -> Markup {
     let is_all = filter == &Filter::default();
     html! {
@@ -169,9 +169,9 @@ fn empty(filter: &Filter) -> Markup {
             div {
                 @if is_all {
                     h2 { "No sessions yet" }
-                    p { "They are here as soon as an agent writes a log." }
+                    p { "A session appears here as soon as an agent writes its log." }
                 } @else {
-                    h2 { "No session fits" }
+                    h2 { "No matching sessions" }
                     p { a href="/" { "Show all" } }
                 }
             }
@@ -191,7 +191,7 @@ fn sums(sessions: &[&Session]) -> Markup {
     }
 }
 
-/// A row. Below the heading of a day the time of day is enough.
+/// A row, with the time of day if it is below the heading of a day.
 fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let Session { number, status, .. } = session;
     let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
@@ -233,7 +233,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     }
 }
 
-/// The agents that the sheet has a mark for.
+/// The agent family, for which the style sheet has a mark.
 fn family(agent: &str) -> &'static str {
     let known = ["claude", "codex", "droid", "gemini", "cursor"];
     known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")

@@ -14,11 +14,11 @@ const KEYS: [(&[&str], &str); 11] = [
     (&["n", "p"], "next, previous failure"),
     (&["]", "["], "next, previous turn"),
     (&["/"], "find"),
-    (&["l"], "to the present, and follow"),
-    (&[",", "."], "one change back, on"),
+    (&["l"], "go to the present and follow"),
+    (&[",", "."], "previous, next change"),
     (&["space"], "play, pause"),
-    (&["o"], "open or fold the entry"),
-    (&["u"], "to the call that it is within"),
+    (&["o"], "open or close the entry"),
+    (&["u"], "go to the parent call"),
     (&["y"], "copy the entry’s link"),
     (&["e"], "explain the entry"),
 ];
@@ -37,7 +37,7 @@ pub(in crate::serve) struct SessionPage<'d> {
     pub(in crate::serve) number: i64,
     pub(in crate::serve) shown: &'d Shown,
     pub(in crate::serve) status: Status,
-    /// The entry that was asked for.
+    /// The requested entry.
     pub(in crate::serve) around: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ impl SessionPage<'_> {
                 }
                 (PreEscaped(snapshot.side()))
                 @if let Some(failure) = failure {
-                    footer.colophon { p role="alert" { "The log is not read any further: " (line(failure)) } }
+                    footer.colophon { p role="alert" { "Reading of the log stopped: " (line(failure)) } }
                 }
             }
             (dock(timeline, moment, status))
@@ -72,14 +72,14 @@ impl SessionPage<'_> {
     }
 }
 
-/// What the map shows.
+/// The legend of the map.
 fn legend() -> Markup {
     html! {
         h2 { "Timeline" }
         ul.legend {
             @for (class, what) in LEGEND { li { i class=(class) {} (what) } }
         }
-        p.legend { "A pause counts for 20 s at most, on the map and when the session is played." }
+        p.legend { "Pauses count as at most 20 s, on the map and during playback." }
     }
 }
 

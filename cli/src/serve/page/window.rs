@@ -1,53 +1,53 @@
-//! Parts of a long session: what is loaded, and gaps for what is not.
+//! [`Window`]: the loaded entries of a long session, and gaps for the others.
 
 use std::{iter::once, ops::Range};
 
 use foldline::{conversation::EntryIdx, emitters::html::Snapshot};
 use maud::html;
 
-/// The most entries, apart from those within others, that a page has at once.
+/// The largest number of top-level entries of a session that is loaded as a whole.
 const MOST: usize = 400;
 
-/// How many of a longer session it has at the beginning, and at the end.
+/// The number of entries that are loaded from the beginning and the end of a longer session.
 const FIRST: usize = 20;
 const LAST: usize = 200;
 
-/// How many a past moment has, which is to be drawn again and again.
+/// The number of entries that are loaded for a past moment, which is drawn repeatedly.
 const RECENT: usize = 80;
 
-/// How many come for a gap, and how many of them before the one that is asked for.
+/// The number of entries that are loaded for a gap, and how many of them precede the requested entry.
 const SEGMENT: usize = 200;
 const BEFORE: usize = 50;
 
-/// Which entries of a gap are wanted.
+/// The requested entries of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::serve) enum Wanted {
     First,
     Last,
-    /// Those around this one.
+    /// The entries around this entry.
     Around(usize),
 }
 
-/// What a page has of a session, in parts: each entry with those within it, and gaps.
+/// The parts of a session on a page: top-level entries with their nested entries, and gaps.
 #[derive(Clone, Copy)]
 pub(in crate::serve) struct Window<'s> {
     shown: &'s Snapshot,
-    /// The moment that it shows, if that is not the present.
+    /// The shown moment; `None` for the present.
     moment: Option<usize>,
 }
 
 impl<'s> Window<'s> {
-    /// Parts of the session as it is.
+    /// Parts of the session at present.
     pub(in crate::serve) fn of(shown: &'s Snapshot) -> Self {
         Self { shown, moment: None }
     }
 
-    /// Parts of the session as it was at a moment.
+    /// Parts of the session at a moment.
     pub(in crate::serve) fn at(shown: &'s Snapshot, moment: Option<usize>) -> Self {
         Self { shown, moment }
     }
 
-    /// The entries of a session: all, or the first and the last, and those around one that is asked for.
+    /// All entries of the session, or the first, the last, and those around the requested entry.
     pub(in crate::serve) fn feed(&self, around: Option<usize>) -> Vec<String> {
         let all = self.outermost();
         let len = all.len();
@@ -91,8 +91,8 @@ impl<'s> Window<'s> {
         self.shown.outermost().map(EntryIdx::get).collect()
     }
 
-    /// The entries at these places, which are in order and may overlap, and gaps between them. `end` is the index
-    /// behind the last one.
+    /// The entries in these ranges, which are in order and may overlap, and gaps between them. `end` is the index
+    /// after the last entry.
     fn parts(
         &self,
         all: &[usize],
@@ -188,7 +188,7 @@ mod tests {
         shape
     }
 
-    /// Nothing is missing, and nothing is there twice.
+    /// Asserts that each entry is present once, and returns the number of parts.
     fn covers(html: &str, first: usize, last: usize) -> usize {
         let shape = shape(html);
         assert_eq!(shape.first().unwrap().0, first);

@@ -15,11 +15,14 @@ use foldline::emitters::{
     terminal::neutralise_line,
 };
 
-use crate::{distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
+use crate::{
+    distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::sentence_width,
+    wrap::wrap_lines,
+};
 
 const NOTE: &str = "\
-Nothing is written without --repair. It rebuilds everything that is derived from the rows: indices, the search
-index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
+Without --repair, nothing is written. A repair rebuilds everything that is derived from the rows: the indices, the \
+search index, the numbers of entries. Rows with a wrong checksum are kept and listed.";
 
 /// The options of `foldline check`.
 #[derive(Debug, Args)]
@@ -28,16 +31,16 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     database: DatabaseOption,
 
-    /// Rebuild everything that is derived from the rows, if something is wrong. Needs as much room on the disk as
-    /// the database
+    /// Rebuild everything that is derived from the rows, if there is a problem; needs as much free disk space as the
+    /// database
     #[arg(long)]
     repair: bool,
 
-    /// The audit trail of the database: it is verified, and compared with what the database has committed to it
+    /// Audit trail to verify and to compare with the database
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 
-    /// How many seconds to wait while another program writes to the database
+    /// Seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u32,
 }
@@ -45,7 +48,7 @@ pub(crate) struct CheckArgs {
 /// The checked parts, and the problems.
 #[derive(Default)]
 struct Report {
-    looked_at: Vec<String>,
+    checked: Vec<String>,
     problems: Vec<String>,
     /// Whether all problems are in data that can be rebuilt.
     is_derived: bool,
@@ -65,16 +68,18 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Error> {
     let wait = Duration::from_secs(args.wait.into());
     let mut out = io::stdout().lock();
     let mut report = examine(&db, args.audit.as_deref(), wait)?;
-    write!(out, "{}", report.looked_at_text()).map_err(Error::Output)?;
+    let width = sentence_width();
+    let mut print =
+        |text: &str| out.write_all(wrap_lines(text, width).as_bytes()).map_err(Error::Output);
+    print(&report.checked_text())?;
     if args.repair && !report.problems.is_empty() {
-        write!(out, "{}", report.problems_text()).map_err(Error::Output)?;
+        print(&report.problems_text())?;
         repair(&db, wait)?;
-        writeln!(out, "rebuilt: the indices, the search index, the numbers of entries")
-            .map_err(Error::Output)?;
+        print("rebuilt: the indices, the search index, the numbers of entries")?;
         report = examine(&db, args.audit.as_deref(), wait)?;
     }
-    write!(out, "{}{}", report.problems_text(), report.conclusion(args.repair))
-        .map_err(Error::Output)?;
+    print(&report.problems_text())?;
+    print(&report.conclusion(args.repair))?;
     Ok(if report.problems.is_empty() { exit::FINE } else { exit::FAILED })
 }
 
@@ -82,7 +87,7 @@ fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Er
     let mut database = Database::open_as_it_is(db, wait)?;
     let mut report = Report::default();
     let mut findings = database.check()?;
-    report.looked_at.push(
+    report.checked.push(
         "the schema, the pages and the indices, references between rows, the checksums of the rows, the \
          numbers of entries, the positions of the sources"
             .to_owned(),
@@ -90,12 +95,11 @@ fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Er
     match database.check_search() {
         Ok(found) => {
             findings.extend(found);
-            report.looked_at.push("the search index, against the entries".to_owned());
+            report.checked.push("the search index, compared with the entries".to_owned());
         }
-        Err(SqliteError::ReadOnly(_)) => report.looked_at.push(
-            "not the search index: for that, the database must be one that can be written to"
-                .to_owned(),
-        ),
+        Err(SqliteError::ReadOnly(_)) => report
+            .checked
+            .push("not the search index, since that needs a writable database".to_owned()),
         Err(error) => return Err(error.into()),
     }
     if findings.is_empty() {
@@ -108,7 +112,7 @@ fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Er
     report.problems.extend(findings.into_iter().map(|Finding { message, .. }| message));
     if let Some(path) = audit {
         match trail::check(&database, path)? {
-            Ok(looked_at) => report.looked_at.push(looked_at),
+            Ok(checked) => report.checked.push(checked),
             Err(problem) => {
                 report.is_derived = false;
                 report.problems.push(format!("the audit trail {}: {problem}", path.display()));
@@ -128,8 +132,8 @@ fn repair(db: &Path, wait: Duration) -> Result<(), Error> {
 }
 
 impl Report {
-    fn looked_at_text(&self) -> String {
-        lines("looked at", &self.looked_at)
+    fn checked_text(&self) -> String {
+        lines("checked", &self.checked)
     }
 
     fn problems_text(&self) -> String {
@@ -145,15 +149,14 @@ impl Report {
         if !is_repaired {
             conclusion += match self.is_derived {
                 true => "The rows themselves are sound. ",
-                false => "Some of this may be in what is made from the rows. ",
+                false => "Some of it may be in data that is derived from the rows. ",
             };
             conclusion += "Run `foldline check --repair`, which rebuilds everything that is derived from the rows.\n";
         }
         if is_repaired || !self.is_derived {
-            conclusion += "Nothing can be added while something is wrong with the rows. Put a copy of the database \
-                           in its place that was made before, or ingest the logs into a new one. Keep this one \
-                           until then: tasks that were set by hand, and sessions whose logs are gone, are nowhere \
-                           else.\n";
+            conclusion += "Nothing can be added to a database with wrong rows. Restore an earlier copy of it, or \
+                           ingest the logs into a new database. Keep this one until then: tasks that were set by \
+                           hand, and sessions whose logs were deleted, are only in it.\n";
         }
         conclusion
     }

@@ -44,33 +44,38 @@ pub(super) fn check(database: &Database, path: &Path) -> Result<Result<String, S
     };
     if head != stored.head {
         return Ok(Err(format!(
-            "it has {} records, of which the last has the hash {}; the database has committed {} records, the \
-             last with the hash {}",
-            head.count, head.hash, stored.head.count, stored.head.hash
+            "it has {}, the last with the hash {}; the database has committed {}, the last with the hash {}",
+            human::number_of(head.count, "record"),
+            head.hash,
+            human::number_of(stored.head.count, "record"),
+            stored.head.hash
         )));
     }
     if known > commits {
         return Ok(Err(format!(
-            "it knows of {known} commits, and the database of only {commits}: the database was set back"
+            "it states {}, the database only {commits}: the database was replaced by an older copy",
+            human::number_of(known, "commit")
         )));
     }
     let missed = commits.saturating_sub(stored.commits);
-    let mut looked_at = format!(
-        "the audit trail, {}, against the database",
+    let mut checked = format!(
+        "the audit trail, {}, compared with the database",
         human::number_of(head.count, "record")
     );
     if missed > 0 {
-        looked_at += &format!(
-            "; the last {missed} commits were made without it, which its next record will say"
+        checked += &format!(
+            "; the last {} made without it, which its next record will state",
+            human::number_of(missed, "commit")
         );
     }
     let waiting = rest.len() - beyond.len();
     if waiting > 0 {
-        looked_at += &format!(
-            "; {waiting} bytes of it are committed and not yet in the file, the next ingest writes them"
+        checked += &format!(
+            "; {} of it not yet in the file, the next ingest writes them",
+            human::number_of(waiting, "committed byte")
         );
     }
-    Ok(Ok(looked_at))
+    Ok(Ok(checked))
 }
 
 /// The committed state of the trail that begins with this record.
@@ -79,15 +84,15 @@ fn of_database(database: &Database, first: Option<About>) -> Result<StoredTrail,
     let ledger = database.id().map_err(|error| error.to_string())?;
     match first {
         Some(About::Trail { ledger: named, .. }) if named != ledger => {
-            Err(format!("it is that of another database, {named}; this one is {ledger}"))
+            Err(format!("it belongs to another database, {named}; this one is {ledger}"))
         }
         Some(About::Trail { trail, .. }) => {
             StoredTrail::find(database, &trail).map_err(fail)?.ok_or_else(|| {
-                "it was begun by a later state of this database, which an older one has replaced"
+                "it was begun by a later state of this database, which an older copy has replaced"
                     .to_owned()
             })
         }
-        _ => Err("it does not begin as the audit trail of a database does".to_owned()),
+        _ => Err("its first record is not that of an audit trail of a database".to_owned()),
     }
 }
 

@@ -9,56 +9,55 @@ use crate::{homes::DatabaseOption, sink::SinkName};
 /// The options of `foldline ingest`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct IngestArgs {
-    /// Logs, and folders that are searched for logs [default: where the agents keep theirs]
+    /// Logs, or folders of logs [default: the folders of the agents]
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) database: DatabaseOption,
 
-    /// The task that new sessions belong to. Those that are stored keep theirs: `foldline task set`
-    /// changes it
+    /// Task of new sessions; foldline task set changes that of stored sessions
     #[arg(long, value_name = "ID", conflicts_with = "task_from")]
     pub(super) task: Option<String>,
 
-    /// What names the task of a new session
+    /// Source of the task id of new sessions
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(super) task_from: TaskFrom,
 
-    /// Which agent wrote the logs; `auto` looks at the first lines of each
+    /// Format of the logs; auto detects it from the first lines of each
     #[arg(long, short, default_value = "auto", value_name = "NAME")]
     pub(super) executor: String,
 
-    /// An audit trail to continue, or to begin, with a record for each event that is added
+    /// Audit trail to create or continue, with a record for each added event
     #[arg(long, value_name = "FILE")]
     pub(super) audit: Option<PathBuf>,
 
-    /// Sign the audit trail at each commit with this private key (Ed25519, PEM): see `audit-key`
+    /// Private key (Ed25519, PEM) that signs the audit trail at each commit; see foldline audit-key
     #[arg(long, value_name = "KEY", requires = "audit")]
     pub(super) sign: Option<PathBuf>,
 
-    /// A further consumer, which writes to a file. May be given again
+    /// Further output to a file; repeatable
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 
-    /// Where to write the metrics of everything in the database, in the Prometheus text format. A new file may
-    /// be read by its owner only; one that exists keeps its permissions, for a scraper of another user
+    /// File of metrics of the whole database, in the Prometheus text format. A new file is readable by its owner
+    /// only, an existing one keeps its permissions
     #[arg(long, value_name = "FILE")]
     pub(super) metrics: Option<PathBuf>,
 
-    /// The logs are complete: calls without a result end as unfinished
+    /// Treat the logs as complete: calls without a result are unfinished
     #[arg(long = "final")]
     pub(super) complete: bool,
 
-    /// Also search hidden files and folders
+    /// Include hidden files and folders
     #[arg(long)]
     pub(super) hidden: bool,
 
-    /// How many threads read and write [default: one for each processor]
+    /// Number of threads [default: one for each processor]
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<NonZeroUsize>,
 
-    /// How many seconds to wait while another program writes to the database
+    /// Seconds to wait while another program writes to the database
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(super) wait: u32,
 }
@@ -66,11 +65,11 @@ pub(crate) struct IngestArgs {
 /// What names the task of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum TaskFrom {
-    /// The folder that the log is in
+    /// Folder of the log
     Dir,
-    /// The log's file name, without its extension
+    /// File name of the log, without its extension
     File,
-    /// The agent's own id of the session
+    /// Session id of the agent
     #[default]
     Session,
 }

@@ -50,7 +50,7 @@ use crate::{
     error::Error,
     exit,
     homes::{or_homes, tilde},
-    options::width,
+    options::{sentence_width, width},
     outputs::{Outputs, whole_trails},
     program::Program,
     say::say,
@@ -70,10 +70,10 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
     let paths = or_homes(&args.paths, &program.registry)?;
     let db = args.database.path()?;
     let (summary, totals) = ingest(program, args, &paths, &db)?;
-    summary.print(&mut io::stdout().lock(), totals).map_err(Error::Output)?;
+    summary.print(&mut io::stdout().lock(), totals, sentence_width()).map_err(Error::Output)?;
     if summary.found_nothing() {
         let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
-        say(&format!("there are no files in what was named{hidden}"));
+        say(&format!("the given paths have no files{hidden}"));
     }
     Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
 }

@@ -20,7 +20,7 @@ use super::{
     read::{Fan, Segment, fan_of},
     write,
 };
-use crate::{error::Error, exit, program::Program, sink::Sinks};
+use crate::{error::Error, exit, options::sentence_width, program::Program, sink::Sinks};
 
 /// The log of an agent that is running, and the database that its rows are committed to.
 ///
@@ -106,7 +106,7 @@ impl RunLog {
         if !summary.has_failures() {
             return Ok(exit::FINE);
         }
-        summary.print(&mut io::stderr().lock(), totals).map_err(Error::Output)?;
+        summary.print(&mut io::stderr().lock(), totals, sentence_width()).map_err(Error::Output)?;
         Ok(exit::FAILED)
     }
 

@@ -12,6 +12,8 @@ use foldline::{
     ledger::Receipt,
 };
 
+use crate::wrap::wrap_lines;
+
 /// Counts of an ingest.
 #[derive(Default)]
 pub(super) struct Summary {
@@ -114,45 +116,14 @@ impl Summary {
         !self.failed.is_empty()
     }
 
-    pub(super) fn print(&self, out: &mut dyn Write, totals: Totals) -> io::Result<()> {
-        let Self { new, grown, again, moved, unchanged, .. } = self;
-        let read = new + grown + again;
-        write!(out, "files: {read} read ({new} new, {grown} grown")?;
-        if *again > 0 {
-            write!(out, ", {again} read again from the beginning")?;
-        }
-        write!(out, ")")?;
-        if *moved > 0 {
-            write!(out, ", {moved} moved")?;
-        }
-        let (skipped, failed) = (self.skipped.len(), self.failed.len());
-        writeln!(out, ", {unchanged} unchanged, {skipped} skipped, {failed} failed")?;
-        let Receipt { sessions, entries, calls, warnings } = self.receipt;
-        writeln!(
-            out,
-            "added: {}, {}, {}, {}",
-            number_of(sessions, "session"),
-            number_of(entries, "entry"),
-            number_of(calls, "tool call"),
-            number_of(warnings, "warning")
-        )?;
-        let Totals { sources, sessions, entries, .. } = totals;
-        let (sources, sessions) = (number_of(sources, "file"), number_of(sessions, "session"));
-        writeln!(out, "now:   {sources}, {sessions}, {}", number_of(entries, "entry"))?;
-        if self.other_task > 0 {
-            let count = self.other_task;
-            writeln!(
-                out,
-                "sessions keep their task, which is another than --task, in files: {count} (foldline task set changes it)"
-            )?;
-        }
-        if self.mid_line > 0 {
-            let mid_line = self.mid_line;
-            writeln!(out, "ending in the middle of a line, which is left for later: {mid_line}")?;
-        }
-        for note in &self.notes {
-            writeln!(out, "{}", neutralise_line(note))?;
-        }
+    /// Prints the summary. Paths are printed whole, so that they can be copied.
+    pub(super) fn print(
+        &self,
+        out: &mut dyn Write,
+        totals: Totals,
+        width: usize,
+    ) -> io::Result<()> {
+        write!(out, "{}", wrap_lines(&self.counts(totals), width))?;
         self.print_skipped(out)?;
         for (path, message) in &self.failed {
             writeln!(out, "failed: {}: {message}", Visible(path))?;
@@ -160,13 +131,56 @@ impl Summary {
         Ok(())
     }
 
+    /// The counts, and the notes about them.
+    fn counts(&self, totals: Totals) -> String {
+        let Self { new, grown, again, moved, unchanged, other_task, mid_line, .. } = self;
+        let mut counts = format!("files: {} read ({new} new, {grown} grown", new + grown + again);
+        if *again > 0 {
+            counts += &format!(", {again} read again from the beginning");
+        }
+        counts += ")";
+        if *moved > 0 {
+            counts += &format!(", {moved} moved");
+        }
+        let (skipped, failed) = (self.skipped.len(), self.failed.len());
+        counts += &format!(", {unchanged} unchanged, {skipped} skipped, {failed} failed\n");
+        let Receipt { sessions, entries, calls, warnings } = self.receipt;
+        let added = [
+            (sessions, "session"),
+            (entries, "entry"),
+            (calls, "tool call"),
+            (warnings, "warning"),
+        ];
+        counts += &format!("added: {}\n", added.map(|(n, thing)| number_of(n, thing)).join(", "));
+        let Totals { sources, sessions, entries, .. } = totals;
+        let now = [(sources, "file"), (sessions, "session"), (entries, "entry")];
+        counts += &format!("now:   {}\n", now.map(|(n, thing)| number_of(n, thing)).join(", "));
+        if *other_task > 0 {
+            let files = number_of(*other_task, "file");
+            counts += &format!(
+                "sessions keep their task, which is not that of --task, in {files} (foldline task set \
+                 changes it)\n"
+            );
+        }
+        if *mid_line > 0 {
+            let files = number_of(*mid_line, "file");
+            counts += &format!(
+                "in the middle of a line: the end of {files}, which is read when the line is complete\n"
+            );
+        }
+        for note in &self.notes {
+            counts += &neutralise_line(note);
+            counts.push('\n');
+        }
+        counts
+    }
+
     fn print_skipped(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut skipped: Vec<_> = self.skipped.iter().collect();
         skipped.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
         for same in skipped.chunk_by(|a, b| a.1 == b.1) {
             let Some((_, why)) = same.first() else { continue };
-            let files = if same.len() == 1 { "file" } else { "files" };
-            writeln!(out, "skipped, {why}: {} {files}", same.len())?;
+            writeln!(out, "skipped, {why}: {}", number_of(same.len(), "file"))?;
             for (path, _) in same.iter().take(NAMED) {
                 writeln!(out, "  {}", Visible(path))?;
             }

@@ -13,51 +13,49 @@ use crate::{options::Color, sink::SinkName};
 /// The options of `foldline run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Which agent it is; `auto` looks at its first lines
+    /// Format of the output of the agent; auto detects it from the first lines
     #[arg(long, short, default_value = "auto", value_name = "NAME")]
     pub(super) executor: String,
 
-    /// What to print
+    /// Output format
     #[arg(long, short, default_value = "transcript", value_name = "NAME")]
     pub(super) format: String,
 
-    /// A further output, to a file. May be given again
+    /// Further output to a file; repeatable
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 
-    /// Write what the agent prints to this file, from which everything can be replayed. Lines of its standard
-    /// error are records of their own there. The file must not exist
+    /// New file for the log of the agent, which can be replayed. Lines of its standard error are separate records
     #[arg(long, value_name = "FILE")]
     pub(super) log: Option<PathBuf>,
 
-    /// Read the log into this database while the agent works, about every second, and in the end, also if the
-    /// agent was interrupted. Without --log, the log is kept in the user's folder for data
+    /// Database to read the log into, about every second and at the end, also if the agent is interrupted. Without
+    /// --log, the log is stored in the user's data folder
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
 
-    /// The task that the session belongs to
+    /// Task of the session
     #[arg(long, value_name = "ID", requires = "db")]
     pub(super) task: Option<String>,
 
-    /// An audit trail of the database to continue, or to begin
+    /// Audit trail of the database to create or continue
     #[arg(long, value_name = "FILE", requires = "db")]
     pub(super) audit: Option<PathBuf>,
 
-    /// Only listen: what another program says to the agent, and what the agent answers, pass through unchanged,
-    /// and both are in the log. For agents that are spoken to in JSON lines, such as those of the Agent Client
-    /// Protocol. Nothing is printed but what the agent prints
+    /// Proxy mode, for agents that exchange JSON lines with a client, such as those of the Agent Client Protocol:
+    /// both directions pass through unchanged and are logged, and nothing else is printed
     #[arg(long)]
     pub(super) tap: bool,
 
-    /// Whether the transcript is coloured
+    /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub(super) color: Color,
 
-    /// The transcript's width in columns [default: that of the terminal, else 100]
+    /// Transcript width in columns [default: terminal width, else 100]
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub(super) width: Option<u16>,
 
-    /// The command that starts the agent, with its arguments
+    /// Command of the agent, with its arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -71,13 +69,13 @@ pub(crate) struct RunArgs {
     pub(super) served: ServedArgs,
 }
 
-/// Who may watch the agent, and where.
+/// The clients that may connect, and the address.
 #[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 pub(super) struct ServedArgs {
-    /// Show the session in the browser while the agent works: see `serve`. The link is printed to standard error.
-    /// The server ends with the agent, as soon as the pages that are open have what came last. Without --db, the
-    /// database goes with it
+    /// Address to serve the session on while the agent works; see foldline serve. The link is printed to standard
+    /// error. The server exits with the agent, after open pages have received the end. Without --db, a temporary database
+    /// is used
     #[arg(long = "serve", value_name = "ADDRESS")]
     pub(super) address: Option<SocketAddr>,
 

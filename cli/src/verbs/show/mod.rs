@@ -34,36 +34,36 @@ use crate::{
 /// The options of `foldline show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The session: `latest`, `latest~2`, its id or the first characters of it, its number, a part of its
-    /// title, or the path of a log. With `:84` at its end, entry 84 and what is around it
+    /// Session: latest, latest~2, an id or its first characters, a number, a part of a title, or the path of a log;
+    /// with :84 at the end, entry 84 and its surroundings
     #[arg(default_value = "latest")]
     session: String,
 
-    /// Show long texts and outputs in full
+    /// Print long texts and outputs in full
     #[arg(long)]
     full: bool,
 
-    /// Only these entries
+    /// Kinds of entries to print, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     only: Vec<What>,
 
-    /// Without the agent's thoughts
+    /// Hide the thoughts of the agent
     #[arg(long)]
     no_thinking: bool,
 
-    /// With the time of each entry
+    /// Print the time of each entry
     #[arg(long)]
     times: bool,
 
-    /// Only the last entries. For --format json and csv
+    /// Only the last N entries; for --format json and csv
     #[arg(long, value_name = "N")]
     last: Option<u32>,
 
-    /// Follow the log of the session while it grows, until Ctrl-C
+    /// Follow the log as it grows, until Ctrl-C
     #[arg(long)]
     follow: bool,
 
-    /// Whether the transcript is coloured
+    /// When to use colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
 
@@ -74,15 +74,15 @@ pub(crate) struct ShowArgs {
 /// Entries of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// What the user said
+    /// Messages of the user
     Prompts,
-    /// What the agent answered
+    /// Messages of the agent
     Answers,
-    /// What the agent thought
+    /// Thoughts of the agent
     Thinking,
-    /// Calls of tools
+    /// Tool calls
     Tools,
-    /// Calls that did not succeed, and errors
+    /// Failed tool calls and errors
     Errors,
 }
 

@@ -33,24 +33,24 @@ pub(crate) struct TaskArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// The tasks, with their totals
+    /// List tasks with their totals
     List,
-    /// Everything about one task
+    /// Show the sessions, tokens, tools, failures, files and entries of a task
     Show {
-        /// The task
+        /// Id of the task, or its first characters
         id: String,
     },
-    /// Assigns a session to a task
+    /// Assign a session to a task
     Set {
-        /// The session: its number, its id, or the beginning of its id
+        /// Session number, id, or first characters of the id
         session: String,
 
-        /// The task; without one, the session's task is its own id
+        /// Task id [default: the id of the session]
         // A name of its own, as --task is known to every action.
         #[arg(value_name = "TASK")]
         to: Option<String>,
 
-        /// How many seconds to wait while another program writes to the database
+        /// Seconds to wait while another program writes to the database
         #[arg(long, value_name = "SECONDS", default_value_t = 10)]
         wait: u32,
     },
@@ -74,7 +74,7 @@ pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
             let task = to.as_deref().map(TaskId::from);
             database.set_task(row, task.as_ref())?;
             database.close()?;
-            let task = task.as_ref().map_or("the task of its own id", TaskId::as_str);
+            let task = task.as_ref().map_or("the task with its own id", TaskId::as_str);
             writeln!(io::stdout(), "session {row} belongs to {}", neutralise_line(task))
                 .map_err(Error::Output)?;
             Ok(exit::FINE)

@@ -19,7 +19,7 @@ pub(super) struct TaskAnswer([(&'static str, &'static str, Listing); 8]);
 
 pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let Asked { database, filter, .. } = asked;
-    find::task(database, id)?;
+    let id = &*find::task(database, id)?;
     // The filters select sessions; all files and entries of these sessions belong to the task.
     let (period, limit) = (filter.period, filter.limit);
     let all = SessionFilter { limit, ..SessionFilter::of_task(id) };
@@ -30,7 +30,9 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let files = Listing::of("path changes calls", &database.files_by_calls(&task)?);
     let warnings = Listing::of("kind subject count message", &database.warnings(&all)?);
     let timeline = "at session index type tool status duration_ms content";
-    let timeline = Listing::of(timeline, &database.timeline(&task)?);
+    let timeline = Listing::of(timeline, &database.timeline(&task)?)
+        .with_kind(Kind::Text, &["type", "tool"])
+        .dropping("session duration_ms status at type tool");
     Ok(TaskAnswer([
         ("task", "TASK", tasks(&database.tasks(&chosen)?)),
         ("sessions", "SESSIONS", sessions::listing(&sessions)),
@@ -39,7 +41,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
         ("failures", "FAILURES", errors::listing(&database.failures(&chosen)?)),
         ("files", "FILES", files.with_kind(Kind::Text, &["path", "changes"])),
         ("warnings", "WARNINGS", warnings),
-        ("timeline", "TIMELINE", timeline.with_kind(Kind::Text, &["type", "tool"])),
+        ("timeline", "TIMELINE", timeline),
     ]))
 }
 
@@ -77,5 +79,6 @@ pub(super) fn tasks(tasks: &[TaskRow]) -> Listing {
     let columns = "task sessions agents began ended duration_ms entries calls failures input_tokens \
      output_tokens cost_usd cost_basis";
     let tasks = Listing::of(columns, tasks);
-    tasks.without_in_tables("agents ended entries cost_basis")
+    let tasks = tasks.without_in_tables("agents ended entries cost_basis");
+    tasks.dropping("duration_ms calls output_tokens input_tokens failures began")
 }

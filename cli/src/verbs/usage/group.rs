@@ -15,23 +15,23 @@ use crate::answer::{Kind, Listing, Value};
 /// What usage is added up by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum By {
-    /// The day on which tokens were used
+    /// Day
     Day,
-    /// The week, as ISO 8601 counts them: 2026-W05
+    /// ISO 8601 week, such as 2026-W05
     Week,
-    /// The month: 2026-01
+    /// Month, such as 2026-01
     Month,
-    /// The model that used them
+    /// Model
     Model,
-    /// The agent
+    /// Agent
     Agent,
-    /// The folder that the agent worked in
+    /// Project folder
     Project,
-    /// The session, with those that were started from it
+    /// Session, including the sessions that it started
     Session,
-    /// The task
+    /// Task
     Task,
-    /// The branch of the version control
+    /// Branch in version control
     Branch,
 }
 
@@ -119,7 +119,8 @@ pub(super) fn listing(
     }
     let total = key.into_iter().chain(numbers(total)).chain([Value::Null]).collect();
     let listing = rows(by, groups, titles).with_total(total).without_in_tables("cost_basis");
-    let listing = listing.dropping(LESS_IMPORTANT).showing_behind("session", "title");
+    let listing = listing.dropping(LESS_IMPORTANT).keeping("cost_usd");
+    let listing = listing.with_keys(by.len()).showing_behind("session", "title");
     if by.contains(&By::Session) { listing } else { listing.without("title") }
 }
 
@@ -130,6 +131,9 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
         .without("sessions")
         .without("title")
         .without_in_tables("cost_basis")
+        .dropping(LESS_IMPORTANT)
+        .keeping("cost_usd")
+        .with_keys(by.len())
 }
 
 /// The titles of sessions, by their ids.

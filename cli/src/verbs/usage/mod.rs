@@ -23,28 +23,29 @@ pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
 pub(crate) use self::used::{Spent, Used};
 use crate::{
-    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, dim, find},
+    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, find, note},
     distinct::DistinctFiles,
     error::Error,
     exit,
     program::Program,
+    wrap::wrap,
 };
 
 /// The options of `foldline usage`.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
-    /// Logs, or folders that are searched for them [default: where the agents keep theirs]
+    /// Logs, or folders of logs [default: the folders of the agents]
     paths: Vec<PathBuf>,
 
-    /// What to add up by; several, separated by commas, divide further
+    /// Keys of the totals, separated by commas
     #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',', default_value = "day")]
     by: Vec<By>,
 
-    /// Ask this database instead of the logs
+    /// Read this database instead of the logs
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     db: Option<PathBuf>,
 
-    /// Also draw the cost of each day (≈ if it is estimated), or its tokens where no cost is known
+    /// Draw the cost of each day below the table (≈: estimated), or its tokens if no cost is known
     #[arg(long)]
     chart: bool,
 
@@ -125,7 +126,7 @@ impl Printed for UsageAnswer<'_> {
             return Ok(());
         }
         if self.has_cached {
-            dim(out, "input includes cache read and cache write")?;
+            note(out, "input includes cache read and cache write", layout.width)?;
         }
         if let Some(days) = &self.chart {
             writeln!(out)?;
@@ -134,6 +135,7 @@ impl Printed for UsageAnswer<'_> {
         if !self.notes.is_empty() {
             writeln!(out)?;
         }
-        self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))
+        let notes = self.notes.iter().map(|note| wrap(note, layout.width, 0));
+        notes.into_iter().try_for_each(|note| writeln!(out, "{note}"))
     }
 }

@@ -78,18 +78,22 @@ impl<'s> Used<'s> {
         if let Some(tokens) = self.unpriced.get(&None).filter(|tokens| **tokens > 0) {
             why.push(format!("no model is stated for {}", human::count(*tokens)));
         }
-        let excluded = (!why.is_empty()).then(|| {
-            format!("the cost excludes {} tokens ({})", human::count(all), why.join("; "))
-        });
+        let excluded = (!why.is_empty())
+            .then(|| format!("the cost excludes {} ({})", number_of_tokens(all), why.join("; ")));
         let undated = match self.undated {
             0 => None,
             tokens => {
-                let tokens = human::count(tokens);
-                Some(format!("no time is stated for {tokens} tokens, which are not counted"))
+                let tokens = number_of_tokens(tokens);
+                Some(format!("no time is stated for {tokens}, not counted here"))
             }
         };
         undated.into_iter().chain(excluded).collect()
     }
+}
+
+/// A rounded number of tokens.
+fn number_of_tokens(tokens: u64) -> String {
+    format!("{} token{}", human::count(tokens), if tokens == 1 { "" } else { "s" })
 }
 
 /// The cost of one session.

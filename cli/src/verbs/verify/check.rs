@@ -89,9 +89,7 @@ impl Source {
         let path = self.lines.path.display();
         Some(match log {
             Some(log) if !self.is_named(Some(log)) => {
-                format!(
-                    "no record says that it comes from {path}; it begins as {log} does, but {problem}"
-                )
+                format!("no record names {path}; it begins as {log} does, but {problem}")
             }
             _ => problem.to_owned(),
         })
@@ -147,12 +145,14 @@ impl<'s> Check<'s> {
             About::Trail { ledger, commits, .. } => {
                 self.ledger = Some(ledger.clone());
                 if *commits > 0 {
-                    self.gap(format!("{commits} commits were made before the trail was begun"));
+                    let commits = human::number_of(*commits, "commit");
+                    self.gap(format!("{commits} made before the trail was begun"));
                 }
             }
             About::Gap { after, commits } => {
                 let (seq, missed) = (record.seq, commits.saturating_sub(*after));
-                self.gap(format!("{missed} commits were made without it before record {seq}"));
+                let missed = human::number_of(missed, "commit");
+                self.gap(format!("{missed} made without it before record {seq}"));
             }
             About::Signature(signature) => self.signature(record.seq, signature),
             _ => {}
@@ -239,9 +239,10 @@ impl<'s> Check<'s> {
         {
             let path = source.lines.path.display();
             let what = match self.without_digest {
-                0 => format!("no record says that it comes from {path}{}", others(&self.logs)),
+                0 => format!("no record names {path}{}", others(&self.logs)),
                 count => format!(
-                    "nothing to compare {path} with: {count} records have no digest of their line"
+                    "nothing to compare with {path}: {} without a digest of the line",
+                    human::number_of(count, "record")
                 ),
             };
             return (exit::FAILED, what);
@@ -272,41 +273,45 @@ impl<'s> Check<'s> {
             report += &format!("missing: {gap}\n");
         }
         if self.gap_count > self.gaps.len() {
-            report += &format!("missing: and {} times more\n", self.gap_count - self.gaps.len());
+            let more = human::number_of(self.gap_count - self.gaps.len(), "further gap");
+            report += &format!("missing: {more}\n");
         }
         if let Some((seq, key)) = &self.signed {
             report += &match self.keys.is_empty() {
-                true => format!("not checked: {} signatures, give --key\n", self.signatures),
+                true => format!(
+                    "not checked: {}, give --key\n",
+                    human::number_of(self.signatures, "signature")
+                ),
                 false => format!("signed: record {seq} and all before it, with {key}\n"),
             };
         }
         for source in &self.sources {
             let path = source.lines.path.display();
             let Some(Comparison { compared, parts, .. }) = source.comparison() else { continue };
-            report += &format!("log: {compared} records have their line unchanged in {path}\n");
+            let unchanged = human::number_of(*compared, "record");
+            report += &format!("log: {unchanged} with an unchanged line in {path}\n");
             if *parts > 0 {
                 report +=
-                    &format!("log: {parts} of them are of a part of a line, which went on later\n");
+                    &format!("log: {parts} of them cover a part of a line, which grew later\n");
             }
         }
         let compared: u64 = self.sources.iter().map(Source::compared).sum();
         let elsewhere = self.digests.saturating_sub(compared);
         if elsewhere > 0 {
-            report += &format!("not compared: {elsewhere} records come from other logs\n");
+            let elsewhere = human::number_of(elsewhere, "record");
+            report += &format!("not compared: {elsewhere} of other logs\n");
         }
         if self.without_digest > 0 {
-            let count = self.without_digest;
-            report += &format!("not compared: {count} records have no digest of their line\n");
+            let count = human::number_of(self.without_digest, "record");
+            report += &format!("not compared: {count} without a digest of the line\n");
         }
         report += &match self.head_at {
-            Some(at) if at == head.count => {
-                "the head that was given is the last record\n".to_owned()
-            }
+            Some(at) if at == head.count => "the given head is the last record\n".to_owned(),
             Some(at) => {
-                let later = head.count - at;
-                format!("the head that was given is record {at}; {later} came after it\n")
+                let later = human::number_of(head.count - at, "later record");
+                format!("the given head is record {at}, with {later}\n")
             }
-            None => "whether the end was cut off shows only with --head\n".to_owned(),
+            None => "without --head, a truncated end is not detected\n".to_owned(),
         };
         report + &format!("head: {}\n", head.hash)
     }
@@ -316,16 +321,20 @@ fn differs(seq: u64, line: u64, source: &SourceLines) -> String {
     let path = source.path.display();
     match source.digest(line) {
         Some(_) => format!(
-            "record {seq} was made from line {line} of {path}, which was changed since, or is another line now"
+            "record {seq} was made from line {line} of {path}, which was changed or moved since"
         ),
         None => format!(
-            "record {seq} was made from line {line} of {path}, which has only {} lines now",
-            source.count
+            "record {seq} was made from line {line} of {path}, which has only {} now",
+            human::number_of(source.count, "line")
         ),
     }
 }
 
 fn others(elsewhere: &BTreeMap<Option<String>, u64>) -> String {
     let names: Vec<_> = elsewhere.keys().flatten().map(String::as_str).collect();
-    if names.is_empty() { String::new() } else { format!(": they come from {}", names.join(", ")) }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; the records name {}", names.join(", "))
+    }
 }

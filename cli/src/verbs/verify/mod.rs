@@ -14,7 +14,8 @@ use clap::Args;
 
 use self::{check::Check, source::SourceLines};
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, log::named, verbs::audit_key::public_key,
+    distinct::DistinctFiles, error::Error, exit, log::named, options::sentence_width,
+    verbs::audit_key::public_key, wrap::wrap_lines,
 };
 use foldline::{
     conversation::Digest,
@@ -22,27 +23,26 @@ use foldline::{
 };
 
 const NOTE: &str = "\
-A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Keep the
-printed head somewhere else, and give it with --head the next time; or sign the trail with `ingest --sign`,
-and give the public key with --key.";
+A hash chain alone cannot detect that the whole trail was rewritten or that its end was truncated. Store the \
+printed head elsewhere and pass it to --head, or sign the trail with foldline ingest --sign and pass the public key \
+to --key.";
 
 /// The options of `foldline verify`.
 #[derive(Debug, Args)]
 #[command(after_help = NOTE)]
 pub(crate) struct VerifyArgs {
-    /// The audit trail
+    /// Audit trail
     pub(crate) audit: PathBuf,
 
-    /// A log that the trail was made from: its lines are compared with the trail. May be given again
+    /// Log whose lines are compared with the trail; repeatable
     #[arg(long, value_name = "LOG")]
     pub(crate) source: Vec<PathBuf>,
 
-    /// The head that an earlier run printed: the trail must still contain it
+    /// Head from an earlier run, which the trail must still contain
     #[arg(long, value_name = "HASH")]
     pub(crate) head: Option<Digest>,
 
-    /// A public key (Ed25519, PEM) that the trail is signed with: everything in it must be. May be given again,
-    /// if the key was changed
+    /// Public key (Ed25519, PEM) that signs the whole trail; repeatable, for a trail with several keys
     #[arg(long, value_name = "PUBKEY")]
     pub(crate) key: Vec<PathBuf>,
 }
@@ -62,7 +62,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     let path = args.audit.display();
     // A manipulated trail may contain any text.
     let written = match code {
-        exit::FINE => io::stdout().write_all(neutralise(&report).as_bytes()),
+        exit::FINE => {
+            let report = wrap_lines(&neutralise(&report), sentence_width());
+            io::stdout().write_all(report.as_bytes())
+        }
         _ => writeln!(io::stderr(), "foldline: {}", neutralise(&format!("{path}: {report}"))),
     };
     written.map_err(Error::Output)?;

@@ -55,12 +55,12 @@ impl Found {
         };
         let now = log.status()?.unwrap_or_default();
         if self.number().is_some() && !now.is_same_file(&self.status) {
-            return Err(failed("replaced by another file while it was looked at"));
+            return Err(failed("replaced by another file while it was examined"));
         }
         let mut contents = BTreeMap::new();
         for length in lengths {
             let content = log.content(length)?;
-            let content = content.ok_or_else(|| failed("truncated while it was looked at"))?;
+            let content = content.ok_or_else(|| failed("truncated while it was examined"))?;
             contents.insert(length, content);
         }
         Ok(contents)
