@@ -7,7 +7,7 @@ pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    failure: something cannot be read or written, or a checkpoint does not fit; the trail that verify
-       checks is not whole, or the database that check reads is not sound
+       checks is not whole, or the database that is read is not sound
   2    wrong use, or a file that is not a log of a known format
   3    read to the end, but with malformed lines or unknown records (only with --strict)
   4    there is no task, session or file of that name

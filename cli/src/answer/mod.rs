@@ -64,16 +64,15 @@ use std::sync::Arc;
 use clap::Args;
 use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
 
-use self::database::Opened;
 pub(crate) use self::{
-    database::DatabaseArgs,
+    database::{DatabaseArgs, Opened, is_damaged},
     filters::Filters,
     json::write_json,
     listing::{Kind, Listing, Value, dim, visible},
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
 };
-use crate::{error::Error, exit, program::Program};
+use crate::{error::Error, program::Program};
 
 /// The options of every query.
 #[derive(Clone, Debug, Args)]
@@ -129,5 +128,5 @@ pub(crate) fn answer<A: Printed>(
     let answer = find(&asked)?;
     asked.database.confirm()?;
     args.print.print(answer, &zone)?;
-    Ok(exit::FINE)
+    Ok(asked.database.exit_code())
 }

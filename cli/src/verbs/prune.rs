@@ -8,7 +8,13 @@ use std::{
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::{answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption};
+use crate::{
+    answer::{is_damaged, when},
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    homes::DatabaseOption,
+};
 use foldline::{
     conversation::Timestamp,
     emitters::{
@@ -54,6 +60,7 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         false => Database::open_sound(&db, wait)?,
     };
     let before = Timestamp::from_millis(when::parse(&args.older_than, &TimeZone::system())?.start);
+    let is_damaged = args.dry_run && is_damaged(&database)?;
     let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
     database.confirm()?;
     if args.compact {
@@ -72,5 +79,5 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         number_of(sessions, "session")
     )
     .map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(if is_damaged { exit::FAILED } else { exit::FINE })
 }
