@@ -15,6 +15,7 @@ use crate::{
     error::Error,
     exit, help,
     logging::log_to_stderr,
+    panics::report_in_one_line,
     program::Program,
     sink::SinkKind,
     verbs::{
@@ -24,8 +25,9 @@ use crate::{
 };
 
 impl Program {
-    /// Runs the program with the arguments of the process.
+    /// Runs the program with the arguments of the process. Panics are reported in one line.
     pub fn run(&self) -> ExitCode {
+        report_in_one_line();
         self.run_with(std::env::args_os())
     }
 
