@@ -24,6 +24,7 @@ mod interleaved;
 mod lines;
 mod logging;
 mod logs;
+mod memory;
 mod nul;
 mod one_story;
 mod outputs;

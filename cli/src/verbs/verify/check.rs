@@ -312,13 +312,14 @@ impl<'s> Check<'s> {
     }
 }
 
-fn differs(seq: u64, line: u64, source: &SourceLines) -> String {
+fn differs(seq: u64, line: u64, source: &mut SourceLines) -> String {
+    let is_missing = matches!(source.digest(line), Ok(None));
     let path = source.path.display();
-    match source.digest(line) {
-        Some(_) => format!(
+    match is_missing {
+        false => format!(
             "record {seq} was made from line {line} of {path}, which was changed since, or is another line now"
         ),
-        None => format!(
+        true => format!(
             "record {seq} was made from line {line} of {path}, which has only {} lines now",
             source.count
         ),

@@ -1,0 +1,28 @@
+//! Memory stays bounded in the verbs that read a log for another purpose than a replay or an ingest.
+
+use std::fs;
+
+use crate::{
+    hostile::{peak_of, said},
+    logs::stdout,
+};
+
+/// How many mebibytes the logs have.
+fn mebibytes() -> usize {
+    std::env::var("FOLDLINE_HOSTILE").ok().and_then(|size| size.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn a_trail_is_compared_with_a_log_of_any_number_of_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let lines = "\n".repeat(mebibytes() << 20);
+    let log = format!("{}\n{lines}{}\n", said("one"), said("two"));
+    fs::write(path("log"), log).unwrap();
+    let (db, trail) = (path("db"), path("trail"));
+    let ingest = ["ingest", &path("log"), "--db", &db, "--audit", &trail, "--executor", "droid"];
+    stdout(&ingest);
+    let peak = peak_of(&["verify", &trail, "--source"], &folder.path().join("log")) >> 20;
+    assert!(peak < 40, "{peak} MiB");
+}
