@@ -26,3 +26,22 @@ fn a_trail_is_compared_with_a_log_of_any_number_of_lines() {
     let peak = peak_of(&["verify", &trail, "--source"], &folder.path().join("log")) >> 20;
     assert!(peak < 40, "{peak} MiB");
 }
+
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn documents_of_invalid_records_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let records = "{}{}\n".repeat((mebibytes() << 20) / 5);
+    fs::write(&log, format!("{}\n{records}{}\n", said("one"), said("two"))).unwrap();
+    let export = ["export", "--executor", "droid", "--format"];
+    for format in ["html", "json", "md"] {
+        let peak = peak_of(&[&export[..], &[format]].concat(), &log) >> 20;
+        assert!(peak < 80, "{format}: {peak} MiB");
+        let document = stdout(&[&export[..], &[format, log.to_str().unwrap()]].concat());
+        // What is left out is counted, and the rest is there.
+        for part in [" further diagnostics are left out of this document", "one", "two"] {
+            assert!(document.contains(part), "{format}: {part}");
+        }
+    }
+}
