@@ -45,3 +45,22 @@ fn documents_of_invalid_records_are_bounded() {
         }
     }
 }
+
+/// The search index holds each different word of a text in memory while it is added.
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn a_text_of_a_million_different_words_is_ingested() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let fields: String = (0..900_000).map(|number| format!(",\"f{number:06}\":0")).collect();
+    fs::write(&log, format!("{}\n{{\"type\":\"x\"{fields}}}\n", said("one"))).unwrap();
+    let db = folder.path().join("db").to_str().unwrap().to_owned();
+    let ingest = ["ingest", "--jobs", "1", "--executor", "droid", "--db", &db];
+    let peak = peak_of(&ingest, &log) >> 20;
+    assert!(peak < 140, "{peak} MiB");
+    // Words after the first mebibyte are found by reading the text.
+    for word in ["f000001", "f899999"] {
+        let found = stdout(&["search", word, "--db", &db]);
+        assert!(found.contains(&format!("«{word}»")), "{found}");
+    }
+}
