@@ -78,7 +78,7 @@ fn size(folder: &Path) -> Panel {
         }
         replay(megabytes, &log)
     });
-    Panel { title: "megabytes in one file, replayed", points: points.collect() }
+    Panel { title: "megabytes in one file, replayed".to_owned(), points: points.collect() }
 }
 
 /// As many bytes in more and more files.
@@ -105,7 +105,7 @@ fn files(folder: &Path) -> Panel {
             }
         })
     });
-    Panel { title: "files of 64 MB, ingested", points: points.into() }
+    Panel { title: "files of 64 MB, ingested".to_owned(), points: points.into() }
 }
 
 /// The same records, of more and more sessions.
@@ -123,7 +123,7 @@ fn sessions(folder: &Path) -> Panel {
         }
         replay(count, &written(folder, &log))
     });
-    Panel { title: "sessions in 100,000 records, replayed", points: points.into() }
+    Panel { title: "sessions in 100,000 records, replayed".to_owned(), points: points.into() }
 }
 
 /// A million calls, more and more of which are open at once.
@@ -143,7 +143,7 @@ fn calls(folder: &Path) -> Panel {
         }
         replay(open, &written(folder, &log))
     });
-    Panel { title: "calls open at once, of a million, replayed", points: points.into() }
+    Panel { title: "calls open at once, of a million, replayed".to_owned(), points: points.into() }
 }
 
 fn written(folder: &Path, log: &str) -> PathBuf {

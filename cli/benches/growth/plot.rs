@@ -12,7 +12,7 @@ pub(crate) struct Point {
 
 /// What grows, and all that was measured.
 pub(crate) struct Panel {
-    pub title: &'static str,
+    pub title: String,
     pub points: Vec<Point>,
 }
 

@@ -1,6 +1,6 @@
 //! [`Document`]: a session that is collected in one format, and rendered at the end.
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use foldline::{
     conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType},
@@ -43,10 +43,12 @@ struct Redacted<'d> {
 
 impl Document {
     /// Creates an empty document. A page uses the prices to estimate costs that are not in the log.
-    pub(super) fn new(format: Format, prices: Prices) -> Self {
+    pub(super) fn new(format: Format, prices: &Arc<Prices>) -> Self {
         let content = match format {
-            Format::Html => Content::Html(Box::new(Page::with_prices(prices))),
-            Format::Md => Content::Markdown(Box::new((Markdown::default(), Spent::new(prices)))),
+            Format::Html => Content::Html(Box::new(Page::with_prices(Arc::clone(prices)))),
+            Format::Md => {
+                Content::Markdown(Box::new((Markdown::default(), Spent::new(Arc::clone(prices)))))
+            }
             Format::Json => Content::Json(Box::default()),
         };
         Self { content, diagnostics: 0 }

@@ -8,6 +8,7 @@ use std::{
     convert::Infallible,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use foldline::{
@@ -40,8 +41,9 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
         return Err(Error::WrongUse(message.to_owned()));
     }
     check_files(args)?;
-    let prices = args.prices.load()?.into_owned();
-    let document = || Document::new(args.format, prices.clone());
+    // A log may have a hundred thousand sessions, each with a document.
+    let prices = Arc::new(args.prices.load()?.into_owned());
+    let document = || Document::new(args.format, &prices);
     let (documents, code) = match args.redact {
         true => {
             let (redacted, code) = read(program, args, || Redact::new(document()))?;
