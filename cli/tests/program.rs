@@ -14,7 +14,7 @@ use std::{
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
-    transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
+    transduce::{Batch, Emitter, Memoryless, Resume, Stateless, emit_fn},
 };
 use foldline_cli::Program;
 use serde_json::Value;
@@ -108,6 +108,9 @@ impl Emitter<Located<DomainEvent>, Result<String, String>> for Fails {
         })
     }
 }
+
+/// It counts only to fail once.
+impl Stateless for Fails {}
 
 /// The program with a sink that fails at the second event.
 pub(crate) fn with_failing_sink() -> Program {
