@@ -72,7 +72,7 @@ const OF_LOG: [&str; 7] = [
 type Fill = fn(&mut Log, usize);
 
 /// What grows.
-const THINGS: [(&str, Fill); 4] = [
+const THINGS: [(&str, Fill); 5] = [
     ("sessions", |log, count| {
         for number in 0..count {
             log.session(number);
@@ -91,6 +91,7 @@ const THINGS: [(&str, Fill); 4] = [
         log.session(0);
         (0..count).for_each(|number| log.call(number, &json!({"command": "make"}), true));
     }),
+    ("resumed sessions", resumed),
     ("files", |log, count| {
         log.session(0);
         log.says("user");
@@ -99,6 +100,19 @@ const THINGS: [(&str, Fill); 4] = [
         }
     }),
 ];
+
+/// Sessions of Claude Code that all have the same message, as resumed sessions do.
+fn resumed(log: &mut Log, count: usize) {
+    for number in 0..count {
+        let usage = json!({"input_tokens": 5, "output_tokens": 7});
+        let message = json!({"id": "msg_1", "model": "claude-opus-4-5", "role": "assistant", "type": "message",
+                             "content": [{"type": "text", "text": "please do it"}], "usage": usage});
+        let record = json!({"type": "assistant", "sessionId": format!("session-{number}"), "version": "2.1.0",
+                            "uuid": format!("u{number}"), "cwd": "/repo", "timestamp": "2026-01-01T00:00:00Z",
+                            "message": message});
+        writeln!(log.text, "{record}").unwrap();
+    }
+}
 
 /// A log of Droid.
 #[derive(Default)]
