@@ -77,7 +77,7 @@ fn size(folder: &Path) -> Panel {
         }
         replay(megabytes, &log)
     });
-    Panel { title: "megabytes in one file, replayed", points: points.collect() }
+    Panel { title: "megabytes in one file, replayed".to_owned(), points: points.collect() }
 }
 
 /// The same number of bytes in an increasing number of files.
@@ -104,7 +104,7 @@ fn files(folder: &Path) -> Panel {
             }
         })
     });
-    Panel { title: "files of 64 MB, ingested", points: points.into() }
+    Panel { title: "files of 64 MB, ingested".to_owned(), points: points.into() }
 }
 
 /// The same records in an increasing number of sessions.
@@ -122,7 +122,7 @@ fn sessions(folder: &Path) -> Panel {
         }
         replay(count, &written(folder, &log))
     });
-    Panel { title: "sessions in 100,000 records, replayed", points: points.into() }
+    Panel { title: "sessions in 100,000 records, replayed".to_owned(), points: points.into() }
 }
 
 /// A million calls, with an increasing number of open calls.
@@ -142,7 +142,7 @@ fn calls(folder: &Path) -> Panel {
         }
         replay(open, &written(folder, &log))
     });
-    Panel { title: "calls open at once, of a million, replayed", points: points.into() }
+    Panel { title: "calls open at once, of a million, replayed".to_owned(), points: points.into() }
 }
 
 fn written(folder: &Path, log: &str) -> PathBuf {

@@ -13,7 +13,7 @@ use foldline::{
     conversation::{ActionType, DomainEvent},
     executors::prelude::*,
     position::Located,
-    transduce::{Batch, Emitter, Memoryless},
+    transduce::{Batch, Emitter, Memoryless, Stateless},
 };
 use foldline_cli::Program;
 
@@ -86,6 +86,9 @@ impl Emitter<Located<DomainEvent>, Result<String, Infallible>> for SlowCalls {
         Batch::from(took.map(|took| Ok(format!("call {corr_id} took {took} ms"))))
     }
 }
+
+/// The duration is that of the event itself.
+impl Stateless for SlowCalls {}
 
 /// The program with both.
 pub(crate) fn program() -> Program {

@@ -16,6 +16,7 @@ use crate::{
     exit, help,
     logging::log_to_stderr,
     options::width,
+    panics::report_in_one_line,
     program::Program,
     sink::SinkKind,
     verbs::{
@@ -25,8 +26,9 @@ use crate::{
 };
 
 impl Program {
-    /// Runs the program with the arguments of the process.
+    /// Runs the program with the arguments of the process. Panics are reported in one line.
     pub fn run(&self) -> ExitCode {
+        report_in_one_line();
         self.run_with(std::env::args_os())
     }
 

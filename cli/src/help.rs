@@ -17,7 +17,7 @@ const EXIT_CODES: [(&str, &str); 7] = [
     (
         "1",
         "failure: a file cannot be read or written, a checkpoint does not fit, verify found a problem in a \
-         trail, or check found one in a database",
+         trail, or a database that was read is damaged",
     ),
     ("2", "wrong use, or a file that is not a log of a known format"),
     ("3", "read to the end, but with malformed lines or unknown records (only with --strict)"),

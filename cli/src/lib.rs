@@ -21,6 +21,7 @@ mod options;
 mod outputs;
 mod pace;
 mod pager;
+mod panics;
 mod pipeline;
 mod program;
 mod random;

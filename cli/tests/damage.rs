@@ -1,12 +1,15 @@
 //! A damaged database: `check` detects the damage, `ingest` writes nothing to it, and `--repair` rebuilds
 //! everything that is derived from other rows.
 
+mod readers;
+
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
+use self::readers::Readers;
 use crate::logs::{Random, run, stdout};
 use rusqlite::{Connection, types::Value};
 use tempfile::TempDir;
@@ -151,6 +154,8 @@ fn damage_is_noticed_or_does_no_harm() {
     let (db, log) = (place.path("db"), place.log());
     let sound = fs::read(&db).unwrap();
     let before = dump(&db).unwrap();
+    let readers = Readers::of(&db);
+    let mut answered = 0;
     let count = std::env::var("FOLDLINE_DAMAGES").map_or(FEW, |count| count.parse().unwrap());
     let mut random = Random(0x5eed);
     let mut outcomes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
@@ -164,6 +169,9 @@ fn damage_is_noticed_or_does_no_harm() {
         let (code, said) = place.check(&[]);
         assert!(fs::read(&db).unwrap() == bytes, "{number}: {what}: check has written: {said}");
         assert!(!said.contains("panicked"), "{number}: {what}: {said}");
+        let same = readers.check(&format!("{number}: {what}"));
+        answered += same;
+        assert!(fs::read(&db).unwrap() == bytes, "{number}: {what}: a reader has written");
         if code == 0 {
             *outcomes.entry((way, "no harm")).or_default() += 1;
             let after = dump(&db);
@@ -172,6 +180,9 @@ fn damage_is_noticed_or_does_no_harm() {
         }
         *outcomes.entry((way, "noticed")).or_default() += 1;
         assert_eq!(code, 1, "{number}: {what}: {said}");
+        if number % 8 == 0 {
+            readers.is_not_served(&what);
+        }
         let output = run(&["ingest", &log, "--db", &place.name("db")]);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{number}: {what}: {said}, but ingest: {error}");
@@ -187,7 +198,7 @@ fn damage_is_noticed_or_does_no_harm() {
             assert_eq!(before.len(), after.len(), "{number}: {what}: not repaired: {said}");
         }
     }
-    println!("{outcomes:#?}");
+    println!("{outcomes:#?}, {answered} answers as before");
 }
 
 /// An empty index in place of a table without row ids makes an empty table, of which SQLite says nothing.

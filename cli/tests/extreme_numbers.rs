@@ -7,7 +7,7 @@ use std::{
 
 use crate::logs::{droid, run};
 
-const EXTREMES: [&str; 7] = [
+pub(crate) const EXTREMES: [&str; 7] = [
     "9223372036854775807",
     "18446744073709551615",
     "-9223372036854775808",
@@ -29,7 +29,7 @@ fn logs(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// The log with `number` as the value of every numeric field.
-fn with_numbers(log: &str, number: &str) -> String {
+pub(crate) fn with_numbers(log: &str, number: &str) -> String {
     let mut parts = log.split_inclusive(':');
     let mut replaced = parts.next().unwrap_or_default().to_owned();
     for part in parts {

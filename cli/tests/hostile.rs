@@ -58,7 +58,7 @@ fn messages(events: &[Located<DomainEvent>]) -> Vec<String> {
     events.iter().filter_map(message).collect()
 }
 
-fn said(text: &str) -> String {
+pub(crate) fn said(text: &str) -> String {
     format!(r#"{{"type":"message","role":"user","id":"m","text":"{text}","timestamp":1}}"#)
 }
 
@@ -417,7 +417,7 @@ fn expensive(length: usize) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// The most memory that the program used, in bytes, as the system counted it.
-fn peak_of(arguments: &[&str], log: &Path) -> u64 {
+pub(crate) fn peak_of(arguments: &[&str], log: &Path) -> u64 {
     // The system's own measure for children that have ended; the program is the only one.
     let script = "import resource,subprocess,sys\ncode=subprocess.call(sys.argv[1:],stdout=subprocess.DEVNULL)\nprint(code,resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
     let output = Command::new("python3")

@@ -14,7 +14,7 @@ use std::{
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
-    transduce::{Batch, Emitter, Memoryless, Resume, emit_fn},
+    transduce::{Batch, Emitter, Memoryless, Resume, Stateless, emit_fn},
 };
 use foldline_cli::Program;
 use serde_json::Value;
@@ -109,6 +109,14 @@ impl Emitter<Located<DomainEvent>, Result<String, String>> for Fails {
     }
 }
 
+/// It counts only to fail once.
+impl Stateless for Fails {}
+
+/// The program with a sink that fails at the second event.
+pub(crate) fn with_failing_sink() -> Program {
+    own_agent::program().sink("fails", || Memoryless(Fails(0)))
+}
+
 fn with_bad_consumers() -> Program {
     let panics = || {
         Memoryless(emit_fn(|event: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
@@ -116,7 +124,7 @@ fn with_bad_consumers() -> Program {
             Batch::one(Ok(event.item.name().to_owned()))
         }))
     };
-    own_agent::program().sink("fails", || Memoryless(Fails(0))).sink("panics", panics)
+    with_failing_sink().sink("panics", panics)
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {

@@ -191,6 +191,24 @@ fn what_was_not_signed_at_first_is_signed_later() {
 }
 
 #[test]
+fn an_ingest_that_does_not_sign_a_signed_trail_says_so() {
+    let place = Place::new();
+    let said = |log: &str, more: &[&str]| {
+        let (log, db, trail) = (place.path(log), place.path("db"), place.path("trail"));
+        let output = run(&[&["ingest", &log, "--db", &db, "--audit", &trail], more].concat());
+        assert!(output.status.success());
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let key = place.path("key");
+    let note = "the audit trail is signed, and what this run adds to it is not";
+    assert!(!said("one", &["--sign", &key]).contains(note));
+    // The end of the trail is not signed after the first of these.
+    assert!(said("two", &[]).contains(note));
+    assert!(said("two", &[]).contains(note));
+    assert!(!said("two", &["--sign", &key]).contains(note));
+}
+
+#[test]
 fn a_file_that_is_no_key_is_told() {
     let place = Place::new();
     let (log, db, trail) = (place.path("one"), place.path("db"), place.path("trail"));

@@ -3,6 +3,8 @@
 //! After each step the database must be the one that a fresh run makes of the contents that the model
 //! names. `FOLDLINE_WALK` sets the number of operations, `FOLDLINE_WALK_SEED` where the walk begins.
 
+mod verified;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -11,7 +13,9 @@ use std::{
     time::Duration,
 };
 
-use crate::logs::{Random, droid, foldline, run};
+use crate::extreme_numbers::{EXTREMES, with_numbers};
+use crate::logs::{Random, droid, foldline, run, stdout};
+use crate::program::with_failing_sink;
 use crate::walk_model::{Fresh, Model};
 use tempfile::TempDir;
 
@@ -95,7 +99,7 @@ impl Walk {
     /// Does something, and says what.
     fn step(&mut self) -> String {
         let files = self.files();
-        match self.below(26) {
+        match self.below(32) {
             0..=2 if files.len() < LOGS => {
                 let path = self.new_path();
                 let log = self.below(LOGS);
@@ -168,6 +172,15 @@ impl Walk {
             },
             21 => self.ingest(&self.logs(), &["--final"]),
             22 => self.ingest(&self.logs(), &["--jobs", "1"]),
+            23 => self.move_and_verify(),
+            24 if files.len() < LOGS => self.rotate_and_verify(),
+            25 => self.on_a_file("extreme numbers", |walk, path| {
+                let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+                let number = EXTREMES[walk.below(EXTREMES.len())];
+                fs::write(path, with_numbers(&text, number)).unwrap();
+            }),
+            26 => self.ingest_with_failing_sink(),
+            27 => self.ask(),
             _ => self.ingest(&self.logs(), &[]),
         }
     }
@@ -199,6 +212,31 @@ impl Walk {
         let files = if path.is_dir() { self.files() } else { vec![folder] };
         self.model.ingest(&mut self.fresh, &files, options.contains(&"--final"));
         format!("ingest {path:?} {options:?}: {}", summary.lines().next().unwrap_or_default())
+    }
+
+    /// An ingest one of whose outputs fails, which does not hold up the database.
+    fn ingest_with_failing_sink(&mut self) -> String {
+        let (logs, db, files) = (self.logs(), self.db(), self.files());
+        self.made += 1;
+        let sink =
+            format!("fails={}", self.folder.path().join(format!("sink-{}", self.made)).display());
+        let [logs, db] = [logs.to_str().unwrap(), db.to_str().unwrap()];
+        let arguments =
+            ["foldline", "ingest", logs, "--db", db, "--executor", "droid", "--sink", &sink];
+        let code = with_failing_sink().run_with(arguments);
+        self.model.ingest(&mut self.fresh, &files, false);
+        format!("ingest with a failing sink: {code:?}")
+    }
+
+    /// Whatever the database holds, it answers.
+    fn ask(&self) -> String {
+        if self.db().exists() {
+            for verb in ["sessions", "usage", "errors", "files", "tools", "task list"] {
+                let arguments: Vec<_> = verb.split(' ').collect();
+                stdout(&[&arguments[..], &["--db", self.db().to_str().unwrap()]].concat());
+            }
+        }
+        "ask".to_owned()
     }
 
     /// An ingest that is killed, and one that completes it.

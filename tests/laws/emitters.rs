@@ -14,7 +14,7 @@ use foldline::{
         patch::{PatchEmitter, PatchStream},
         redact::Redact,
         sqlite::{DEFAULT_WAIT, Database, RowEmitter, Rows},
-        transcript::{Transcript, TranscriptStyle},
+        transcript::{SessionTranscripts, Transcript, TranscriptStyle},
         usage::UsageEmitter,
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
@@ -83,7 +83,16 @@ proptest! {
     fn a_transcript(events in generate::events()) {
         let transcript = || Transcript::new(TranscriptStyle::new(80).with_color(true));
         law::emitter(transcript, &events)?;
+        law::resume(transcript, &events)?;
         law::independence(transcript, PatchEmitter::default, &events)?;
+    }
+
+    #[test]
+    fn transcripts_of_several_sessions(events in generate::located_events()) {
+        let style = TranscriptStyle::new(80);
+        let transcripts = || SessionTranscripts::new(style, move || Transcript::new(style));
+        law::emitter(transcripts, &events)?;
+        law::resume(transcripts, &events)?;
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Point {
 
 /// A growing quantity, and its measurements.
 pub(crate) struct Panel {
-    pub title: &'static str,
+    pub title: String,
     pub points: Vec<Point>,
 }
 

@@ -1,18 +1,23 @@
 //! The database of an answer: the named database, or the default one, which can be rebuilt from logs.
 
 use std::{
+    cell::Cell,
     ops::Deref,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
-use foldline::emitters::sqlite::{Database, SqliteError};
+use foldline::emitters::{
+    sqlite::{Database, Finding, SqliteError},
+    terminal::neutralise_line,
+};
 use tempfile::TempDir;
 
 use crate::{
     distinct::DistinctFiles,
     error::Error,
+    exit,
     homes::{DatabaseOption, or_homes, tilde},
     program::Program,
     say::say,
@@ -36,8 +41,50 @@ pub(crate) struct DatabaseArgs {
 /// A database that is open for reading.
 pub(crate) struct Opened {
     database: Database,
+    is_damaged: Cell<bool>,
     /// The folder of a temporary database, which is removed after the database is closed.
     _folder: Option<TempDir>,
+}
+
+impl Opened {
+    /// Opens a database for reading. Damage is reported on standard error: the rest of it can still be read.
+    pub(crate) fn of(path: &Path) -> Result<Self, Error> {
+        Self::within(path, None)
+    }
+
+    fn within(path: &Path, folder: Option<TempDir>) -> Result<Self, Error> {
+        let database = Database::open_read_only(path, WAIT)?;
+        let is_damaged = Cell::new(is_damaged(&database)?);
+        Ok(Self { database, is_damaged, _folder: folder })
+    }
+
+    /// Also checks the search index, for an answer that uses it.
+    pub(crate) fn check_search_index(&self) -> Result<(), Error> {
+        if !self.is_damaged.get() {
+            self.is_damaged.set(report(&self.database, self.database.search_damage()?));
+        }
+        Ok(())
+    }
+
+    /// The exit code of an answer from this database.
+    pub(crate) fn exit_code(&self) -> u8 {
+        if self.is_damaged.get() { exit::FAILED } else { exit::FINE }
+    }
+}
+
+/// Whether a database is damaged, which is reported on standard error.
+pub(crate) fn is_damaged(database: &Database) -> Result<bool, Error> {
+    Ok(report(database, database.damage()?))
+}
+
+fn report(database: &Database, damage: Option<Finding>) -> bool {
+    let Some(Finding { message, .. }) = damage else { return false };
+    say(&neutralise_line(&format!(
+        "the database {} is damaged: {message}. The answer may be wrong or incomplete. `foldline check` reports \
+         further damage, and how to repair it",
+        tilde(database.path())
+    )));
+    true
 }
 
 impl Deref for Opened {
@@ -68,7 +115,7 @@ impl DatabaseArgs {
                 false => Err(error),
             };
         }
-        Ok(Opened { database: Database::open_read_only(&path, WAIT)?, _folder: None })
+        Opened::of(&path)
     }
 }
 
@@ -82,7 +129,7 @@ fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
     let folder = tempfile::tempdir().map_err(Error::Output)?;
     let path = folder.path().join("foldline.db");
     ingest::fill(program, &or_homes(&[], &program.registry)?, &path)?;
-    Ok(Opened { database: Database::open_read_only(&path, WAIT)?, _folder: Some(folder) })
+    Opened::within(&path, Some(folder))
 }
 
 fn is_damage(error: &Error) -> bool {

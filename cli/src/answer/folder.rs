@@ -23,8 +23,10 @@ impl<'p> Names<'p> {
                 // A number alone, such as that of a work tree, is not descriptive.
                 let is_telling = !name.bytes().all(|byte| byte.is_ascii_digit());
                 if paths.len() == 1 && is_telling || parts == MOST_PARTS {
-                    names.extend(paths.iter().map(|path| (*path, name)));
-                    unnamed.retain(|path| !paths.contains(path));
+                    for path in paths {
+                        unnamed.remove(path);
+                        names.insert(path, name);
+                    }
                 }
             }
         }

@@ -66,9 +66,8 @@ use std::sync::Arc;
 use clap::Args;
 use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
 
-use self::database::Opened;
 pub(crate) use self::{
-    database::DatabaseArgs,
+    database::{DatabaseArgs, Opened, is_damaged},
     filters::Filters,
     json::write_json,
     listing::Listing,
@@ -77,7 +76,7 @@ pub(crate) use self::{
     print::{Layout, OutputFormat, PrintArgs, Printed},
     value::{Kind, Value, visible},
 };
-use crate::{error::Error, exit, program::Program};
+use crate::{error::Error, program::Program};
 
 /// The options of every query.
 #[derive(Clone, Debug, Args)]
@@ -133,5 +132,5 @@ pub(crate) fn answer<A: Printed>(
     let answer = find(&asked)?;
     asked.database.confirm()?;
     args.print.print(answer, &zone)?;
-    Ok(exit::FINE)
+    Ok(asked.database.exit_code())
 }

@@ -54,7 +54,8 @@ pub struct OutputsState {
 impl Outputs {
     /// Opens an audit trail, which may be signed with the key in a file, and the files of sinks, and writes
     /// data that an earlier run has committed but not written. `wait` limits the time to wait for a program
-    /// that writes to one of the files. Also returns a message about a gap in the trail.
+    /// that writes to one of the files. Also returns messages about a gap in the trail,
+    /// and about records without a signature.
     ///
     /// # Errors
     /// A file cannot be read, written or locked, or belongs to another database.
@@ -64,7 +65,7 @@ impl Outputs {
         sinks: &[(&'static str, &Path)],
         wait: Duration,
         database: &mut Database,
-    ) -> Result<(Self, Option<String>), Error> {
+    ) -> Result<(Self, Vec<String>), Error> {
         let key = key.map(signing_key).transpose()?;
         let trail = audit.map(|path| LockedFile::open(path, wait)).transpose()?;
         let mut locked = Vec::new();
@@ -74,16 +75,21 @@ impl Outputs {
         // From here on, no other run changes the stored state of the files.
         let commits = database.commits()?;
         let mut outputs = Self { trail: None, sinks: Vec::new(), commits };
-        let mut gap = None;
+        let mut notes = Vec::new();
         if let Some(file) = trail {
             let (trail, missed) = Trail::open(file, key, database, commits)?;
-            gap = missed.map(|missed| {
-                let path = trail.file().path().display();
+            let path = trail.file().path().display();
+            notes.extend(missed.map(|missed| {
                 let missed = human::number_of(missed, "commit");
                 format!(
                     "the audit trail {path} has a gap, and records it: {missed} made without it"
                 )
-            });
+            }));
+            if trail.ends_signing() {
+                notes.push(format!(
+                    "the audit trail is signed, and what this run adds to it is not, without --sign: {path}"
+                ));
+            }
             outputs.trail = Some(trail);
         }
         for (name, file) in locked {
@@ -94,7 +100,7 @@ impl Outputs {
         if is_unsigned || outputs.staged_length() > 0 {
             outputs.commit(database, &[], &[])?;
         }
-        Ok((outputs, gap))
+        Ok((outputs, notes))
     }
 
     /// Adds the output of a segment.

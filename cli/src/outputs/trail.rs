@@ -155,6 +155,11 @@ impl Trail {
         self.key.is_some() && !self.chain.is_signed()
     }
 
+    /// Whether earlier records are signed, and the next ones are not.
+    pub(super) fn ends_signing(&self) -> bool {
+        self.key.is_none() && self.chain.has_signature()
+    }
+
     /// The output for the next commit of the database, after which it has this many commits.
     pub(super) fn output(&mut self, commits: u64) -> Result<Output, Error> {
         if let Some(key) = self.key.as_ref().filter(|_| !self.chain.is_signed()) {

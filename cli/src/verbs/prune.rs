@@ -9,8 +9,13 @@ use clap::Args;
 use jiff::tz::TimeZone;
 
 use crate::{
-    answer::when, distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption,
-    options::sentence_width, wrap::wrap,
+    answer::{is_damaged, when},
+    distinct::DistinctFiles,
+    error::Error,
+    exit,
+    homes::DatabaseOption,
+    options::sentence_width,
+    wrap::wrap,
 };
 use foldline::{
     conversation::Timestamp,
@@ -57,6 +62,7 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         false => Database::open_sound(&db, wait)?,
     };
     let before = Timestamp::from_millis(when::parse(&args.older_than, &TimeZone::system())?.start);
+    let is_damaged = args.dry_run && is_damaged(&database)?;
     let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
     database.confirm()?;
     if args.compact {
@@ -74,5 +80,5 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         number_of(sessions, "session")
     );
     writeln!(io::stdout(), "{}", wrap(&report, sentence_width(), 0)).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(if is_damaged { exit::FAILED } else { exit::FINE })
 }

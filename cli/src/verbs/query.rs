@@ -50,6 +50,7 @@ pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
 
 /// Runs one read-only statement.
 fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
+    asked.database.check_search_index()?;
     let connection = asked.database.connection();
     let wrong = |message: String| Error::Database(SqliteError::Query(message));
     // Attached databases are disabled, so other files cannot be written either.

@@ -36,6 +36,7 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
         let terms = terms.as_ref();
         let terms =
             terms.ok_or_else(|| Error::WrongUse("there is no word to search for".to_owned()))?;
+        asked.database.check_search_index()?;
         let rows = asked.database.search(terms, &asked.filter)?;
         let order = "the best matches";
         Ok(Paragraphs { rows, none: "nothing was found", order, paragraph, listing })

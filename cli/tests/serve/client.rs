@@ -48,7 +48,8 @@ impl Server {
         Self::listening(command).expect("it listens")
     }
 
-    fn listening(mut command: Command) -> Option<Self> {
+    /// A server, unless the command ends before it listens.
+    pub(crate) fn listening(mut command: Command) -> Option<Self> {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         let mut lines = said.lines().map(Result::unwrap);

@@ -4,7 +4,7 @@ pub(crate) use crate::logs;
 
 mod agent;
 mod browser;
-mod client;
+pub(crate) mod client;
 mod crowd;
 mod npm;
 mod packages;

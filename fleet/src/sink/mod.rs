@@ -147,8 +147,8 @@ impl Sink {
         let mut database = Database::open_sound(path, wait)?;
         let whole = whole_trails(&database)?;
         let (audit, key) = trail.unzip();
-        let (outputs, gap) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
-        gap.iter().for_each(|gap| say(gap));
+        let (outputs, notes) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
+        notes.iter().for_each(|note| say(note));
         let (consumer, offsets) = Offsets::assign(client, topic, &mut database)?;
         Ok(Self {
             consumer,

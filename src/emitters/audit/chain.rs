@@ -41,6 +41,9 @@ pub struct AuditChain {
     /// The last record is a signature.
     #[serde(default)]
     signed: bool,
+    /// A record is a signature.
+    #[serde(default)]
+    has_signature: bool,
 }
 
 impl AuditChain {
@@ -109,12 +112,18 @@ impl AuditChain {
         let signature = key.sign(&message);
         record.signature = Some(signature.iter().map(|byte| format!("{byte:02x}")).collect());
         self.head = append(&record, self.head, out);
-        self.signed = true;
+        (self.signed, self.has_signature) = (true, true);
     }
 
     /// Whether the last record is a signature, so that everything is signed.
     pub fn is_signed(&self) -> bool {
         self.signed
+    }
+
+    /// Whether a record is a signature, so that the following records are expected to be signed too.
+    pub fn has_signature(&self) -> bool {
+        // States of earlier versions only have the other field.
+        self.has_signature || self.signed
     }
 
     /// The next record.

@@ -158,7 +158,6 @@ pub struct ToolMetrics {
 struct Current {
     begun: bool,
     agent: String,
-    model: String,
     outcome: Option<Outcome>,
 }
 
@@ -231,9 +230,6 @@ impl Metrics {
         if let Some(agent) = &news.agent {
             current.agent = named::name(agent);
         }
-        if let Some(model) = &news.model {
-            current.model = named::name(model);
-        }
     }
 
     fn end_session(&mut self, key: SessionKey) {
@@ -265,11 +261,9 @@ impl Metrics {
         let usage = countable(usage);
         let Self { agents, open, .. } = self;
         let current = open.entry(key).or_default();
-        let models = &mut agents.get_mut(&current.agent).models;
-        match model {
-            Some(model) => models.get_mut(&model.decode()).add(&usage),
-            None => models.get_mut(&current.model).add(&usage),
-        }
+        // Usage without a model may be that of a sub-agent, not of the session's model.
+        let model = model.map(Text::decode).unwrap_or_default();
+        agents.get_mut(&current.agent).models.get_mut(&model).add(&usage);
     }
 
     fn agent(&mut self, key: SessionKey) -> &mut AgentMetrics {

@@ -6,7 +6,7 @@ use rusqlite::ErrorCode;
 use tracing::debug;
 
 use super::{
-    Database, SqliteError,
+    Database, Finding, SqliteError,
     seen::{Seen, set_time},
 };
 
@@ -33,6 +33,38 @@ impl Database {
             finding.message
         );
         Err(SqliteError::Damaged { path: self.path.clone(), message })
+    }
+
+    /// The first damage that a reader of the database has to report. Like a writer, it checks nothing if the file is
+    /// unchanged since it was closed, and everything but the search index otherwise.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn damage(&self) -> Result<Option<Finding>, SqliteError> {
+        if self.is_as_it_was_closed()? {
+            return Ok(None);
+        }
+        debug!(path = ?self.path, "changed since it was closed");
+        Ok(self.check()?.into_iter().next())
+    }
+
+    /// The same of the search index. Comparing it takes the write lock; it is not compared while another program
+    /// writes, or if the database is read-only.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn search_damage(&self) -> Result<Option<Finding>, SqliteError> {
+        if self.is_as_it_was_closed()? {
+            return Ok(None);
+        }
+        let compared = Self::open_as_it_is(&self.path, Duration::ZERO)
+            .and_then(|mut database| database.check_search());
+        match compared {
+            Err(SqliteError::Locked(_) | SqliteError::ReadOnly(_) | SqliteError::Unmerged(_)) => {
+                Ok(None)
+            }
+            compared => Ok(compared?.into_iter().next()),
+        }
     }
 
     /// Closes a database that [`open_sound`](Self::open_sound) opened, so that the next

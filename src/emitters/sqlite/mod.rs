@@ -32,6 +32,7 @@ mod sources;
 mod statements;
 mod stored;
 mod task;
+mod texts;
 mod tokens;
 mod writer;
 

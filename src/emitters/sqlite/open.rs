@@ -8,10 +8,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::{
-    SqliteError, crc,
-    tokens::{estimate, name_by_prompts},
-};
+use super::{SqliteError, crc, texts, tokens::estimate};
 use crate::files::owner_only;
 
 /// A connection for reading and writing. If there is no database, an empty one is created that only its owner
@@ -70,7 +67,7 @@ fn connect(
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         crc::register(&connection)?;
         estimate(&connection, None)?;
-        name_by_prompts(&connection)?;
+        texts::register(&connection)?;
         Ok(connection)
     };
     connect().map_err(|error| SqliteError::new(path, &error))

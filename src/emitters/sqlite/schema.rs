@@ -9,6 +9,7 @@
 #![doc = include_str!("schema.sql")]
 #![doc = include_str!("schema_2.sql")]
 #![doc = include_str!("schema_3.sql")]
+#![doc = include_str!("schema_4.sql")]
 //! ```
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
@@ -40,8 +41,12 @@ impl From<rusqlite::Error> for Unfit {
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
 /// The migrations from version 0 to 1, from 1 to 2, and so on. Never changed after a release.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
+];
 
 /// The tables of a database, in SQL, with comments that describe each column, and the changes of later versions.
 pub const SCHEMA: &str = concat!(
@@ -49,7 +54,9 @@ pub const SCHEMA: &str = concat!(
     "\n",
     include_str!("schema_2.sql"),
     "\n",
-    include_str!("schema_3.sql")
+    include_str!("schema_3.sql"),
+    "\n",
+    include_str!("schema_4.sql")
 );
 
 /// The current version, which this program reads and writes.

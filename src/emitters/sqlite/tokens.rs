@@ -7,10 +7,7 @@ use rusqlite::{Connection, Row, functions::FunctionFlags};
 use super::statements::count;
 use crate::{
     conversation::TokenUsage,
-    emitters::{
-        title,
-        usage::{MessageUsage, UsedFor},
-    },
+    emitters::usage::{MessageUsage, UsedFor},
     pricing::Prices,
 };
 
@@ -40,16 +37,6 @@ pub(super) fn estimate(
         let prices = prices.as_deref().unwrap_or_else(|| Prices::builtin());
         let cost = MessageUsage::new(used, usage).cost(prices);
         Ok(cost.filter(|_| !usage.is_zero()).map(|cost| cost.usd))
-    })
-}
-
-/// Adds the SQL function `title_line(text, is_any)`: the line that names a session; see
-/// [`title`](crate::emitters::title).
-pub(super) fn name_by_prompts(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("title_line", 2, flags, |row| {
-        let text = row.get_raw(0).as_str_or_null()?;
-        Ok(text.and_then(|text| title::line(text, row.get(1).unwrap_or(false))))
     })
 }
 

@@ -5,11 +5,13 @@ use std::{
     mem,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{row::Row, style::Ink};
 use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
 
 /// Open calls, and the counts of ended ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Calls {
     open: BTreeMap<CorrId, OpenCall>,
     begun: u64,
@@ -19,7 +21,7 @@ pub(super) struct Calls {
 }
 
 /// The data of a call kept until it ends: only what is needed to name it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OpenCall {
     age: u64,
     /// The call whose sub-agent made this one.

@@ -1,16 +1,18 @@
 //! [`Flow`]: the end of the transcript, and the transition to the next block.
 
+use serde::{Deserialize, Serialize};
+
 use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
 use crate::conversation::CorrId;
 
 /// The end of the transcript.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Flow {
     last: Option<Block>,
 }
 
 /// The last block that was printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Block {
     /// The call whose sub-agent produced it.
     lane: Option<CorrId>,
@@ -21,7 +23,7 @@ struct Block {
 }
 
 /// The spacing around a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Spacing {
     /// Between blank lines.
     Loose,

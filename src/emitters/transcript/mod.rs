@@ -24,6 +24,8 @@ mod wrap;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use self::{
     calls::{Calls, OpenCall, lane},
     flow::{Flow, Spacing},
@@ -32,13 +34,16 @@ use self::{
     style::Ink,
     tool::Heading,
 };
-pub use self::{sessions::SessionTranscripts, style::TranscriptStyle};
+pub use self::{
+    sessions::{SessionTranscripts, SessionTranscriptsState},
+    style::TranscriptStyle,
+};
 use crate::{
     conversation::{
         CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Summary, ToolStatus,
         ToolUse, Warning, WarningKind,
     },
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, Resume},
 };
 
 /// Writes a human-readable conversation: one text of one or more lines for each visible event.
@@ -56,8 +61,10 @@ use crate::{
 /// let event = DomainEvent::entry(NormalizedEntry::new(UserMessage, "Clear the screen: \x1b[2J"));
 /// assert_eq!(transcript.emit(&event).as_slice(), ["❯ Clear the screen: ␛[2J"]);
 /// ```
-#[derive(Clone, Debug)]
+/// This memory is its [`Resume::State`]. The style is not part of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transcript {
+    #[serde(skip)]
     style: TranscriptStyle,
     summary: Summary,
     /// The session's facts that were printed.
@@ -68,7 +75,7 @@ pub struct Transcript {
     flow: Flow,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Growing {
     age: u64,
     entry: Arc<NormalizedEntry>,
@@ -303,6 +310,18 @@ impl Transcript {
             self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
             session::footer(page, &self.summary, &self.calls);
         }
+    }
+}
+
+impl Resume for Transcript {
+    type State = Self;
+
+    fn state(&self) -> Self {
+        self.clone()
+    }
+
+    fn resume(&mut self, state: Self) {
+        *self = Self { style: self.style, ..state };
     }
 }
 

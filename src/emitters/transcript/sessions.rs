@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Page, Transcript, TranscriptStyle, session};
 use crate::{
     conversation::{DomainEvent, Located, SessionId, SessionKey},
-    transduce::{Batch, Emitter},
+    transduce::{Batch, Emitter, Resume},
 };
 
 /// A [`Transcript`] for each session of a log, or another emitter around one. Output of alternating sessions is
@@ -38,7 +40,7 @@ pub struct SessionTranscripts<F, M = Transcript> {
     last: Option<SessionKey>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenTranscript<M> {
     transcript: M,
     name: Option<SessionId>,
@@ -112,5 +114,36 @@ where
     fn finish(&mut self) -> Batch<String> {
         let keys: Vec<_> = self.open.keys().copied().collect();
         keys.into_iter().flat_map(|key| self.finish_session(key)).collect()
+    }
+}
+
+/// The memory of [`SessionTranscripts`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionTranscriptsState<S> {
+    open: BTreeMap<SessionKey, OpenTranscript<S>>,
+    last: Option<SessionKey>,
+}
+
+impl<F: FnMut() -> M, M: Resume> Resume for SessionTranscripts<F, M> {
+    type State = SessionTranscriptsState<M::State>;
+
+    fn state(&self) -> Self::State {
+        let open = self.open.iter().map(|(key, open)| {
+            let OpenTranscript { transcript, name, has_printed } = open;
+            let (transcript, name) = (transcript.state(), name.clone());
+            (*key, OpenTranscript { transcript, name, has_printed: *has_printed })
+        });
+        SessionTranscriptsState { open: open.collect(), last: self.last }
+    }
+
+    fn resume(&mut self, SessionTranscriptsState { open, last }: Self::State) {
+        let make = &mut self.make;
+        let open = open.into_iter().map(|(key, open)| {
+            let OpenTranscript { transcript: state, name, has_printed } = open;
+            let mut transcript = make();
+            transcript.resume(state);
+            (key, OpenTranscript { transcript, name, has_printed })
+        });
+        (self.open, self.last) = (open.collect(), last);
     }
 }

@@ -14,6 +14,13 @@ pub struct TranscriptStyle {
     pub full: bool,
 }
 
+/// 80 columns, without colours.
+impl Default for TranscriptStyle {
+    fn default() -> Self {
+        Self::new(80)
+    }
+}
+
 impl TranscriptStyle {
     /// A transcript of `width` columns, without colours.
     pub const fn new(width: usize) -> Self {

@@ -19,7 +19,7 @@ pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};
 pub use keyed::KeyedEmitter;
 pub use map::{Map, map};
-pub use memoryless::Memoryless;
+pub use memoryless::{Memoryless, Stateless};
 pub use resume::{Gather, Resume};
 pub use tee::Tee;
 

@@ -7,7 +7,7 @@
 ///
 /// Every wrapper and every fan-out forwards this trait, so that a whole pipeline is one value. There is no
 /// implementation for closures ([`emit_fn`](super::emit_fn)), because the variables of a closure cannot be read. An
-/// emitter without a memory is wrapped in [`Memoryless`](super::Memoryless). The captured variables of a
+/// emitter without a memory is [`Stateless`](super::Stateless) and wrapped in [`Memoryless`](super::Memoryless). The captured variables of a
 /// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",

@@ -1,9 +1,9 @@
 //! [`Document`]: a session that is collected in one format, and rendered at the end.
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use foldline::{
-    conversation::{Conversation, DomainEvent},
+    conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType},
     emitters::{html::Page, human, markdown::Markdown},
     json,
     pricing::Prices,
@@ -14,8 +14,18 @@ use serde::Serialize;
 use super::args::Format;
 use crate::verbs::usage::Spent;
 
+/// The largest number of diagnostics in a document. A log of invalid records has one for every few bytes, and a page
+/// takes 1.7 KB for each.
+const MOST_DIAGNOSTICS: u64 = 10_000;
+
 /// A session in one format.
-pub(super) enum Document {
+pub(super) struct Document {
+    content: Content,
+    /// The number of diagnostics.
+    diagnostics: u64,
+}
+
+enum Content {
     Html(Box<Page>),
     /// With what was used, and its prices.
     Markdown(Box<(Markdown, Spent)>),
@@ -33,12 +43,15 @@ struct Redacted<'d> {
 
 impl Document {
     /// Creates an empty document. A page uses the prices to estimate costs that are not in the log.
-    pub(super) fn new(format: Format, prices: Prices) -> Self {
-        match format {
-            Format::Html => Self::Html(Box::new(Page::with_prices(prices))),
-            Format::Md => Self::Markdown(Box::new((Markdown::default(), Spent::new(prices)))),
-            Format::Json => Self::Json(Box::default()),
-        }
+    pub(super) fn new(format: Format, prices: &Arc<Prices>) -> Self {
+        let content = match format {
+            Format::Html => Content::Html(Box::new(Page::with_prices(Arc::clone(prices)))),
+            Format::Md => {
+                Content::Markdown(Box::new((Markdown::default(), Spent::new(Arc::clone(prices)))))
+            }
+            Format::Json => Content::Json(Box::default()),
+        };
+        Self { content, diagnostics: 0 }
     }
 
     /// The whole document, with its redactions.
@@ -47,22 +60,22 @@ impl Document {
         redacted: &BTreeMap<&'static str, u64>,
     ) -> Result<String, json::Error> {
         let note = note(redacted);
-        match &mut self {
-            Self::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
-            Self::Markdown(both) => {
+        match &mut self.content {
+            Content::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
+            Content::Markdown(both) => {
                 let (document, spent) = &mut **both;
                 note.into_iter().for_each(|note| document.set_note(note));
                 spent.estimated().into_iter().for_each(|cost| document.set_cost(cost));
             }
-            Self::Json(_) => {}
+            Content::Json(_) => {}
         }
-        Ok(match self {
-            Self::Html(page) => page.render(),
-            Self::Markdown(both) => both.0.render(),
-            Self::Json(conversation) if redacted.is_empty() => {
+        Ok(match self.content {
+            Content::Html(page) => page.render(),
+            Content::Markdown(both) => both.0.render(),
+            Content::Json(conversation) if redacted.is_empty() => {
                 json::to_string_pretty(&conversation)? + "\n"
             }
-            Self::Json(conversation) => {
+            Content::Json(conversation) => {
                 let document = Redacted { conversation: &conversation, redacted };
                 json::to_string_pretty(&document)? + "\n"
             }
@@ -81,8 +94,8 @@ pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
     counts.map(|counts| format!("redacted: {counts} (best effort; review before you share it)"))
 }
 
-impl Emitter<DomainEvent, Infallible> for Document {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+impl Content {
+    fn apply(&mut self, event: &DomainEvent) {
         match self {
             Self::Html(page) => page.apply(event),
             Self::Markdown(both) => {
@@ -91,11 +104,30 @@ impl Emitter<DomainEvent, Infallible> for Document {
             }
             Self::Json(conversation) => conversation.apply(event),
         }
+    }
+}
+
+impl Emitter<DomainEvent, Infallible> for Document {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        if let DomainEvent::NewEntry { entry } = event
+            && matches!(entry.entry_type, NormalizedEntryType::Diagnostic { .. })
+        {
+            self.diagnostics += 1;
+            if self.diagnostics > MOST_DIAGNOSTICS {
+                return Batch::EMPTY;
+            }
+        }
+        self.content.apply(event);
         Batch::EMPTY
     }
 
     fn finish(&mut self) -> Batch<Infallible> {
-        if let Self::Html(page) = self {
+        if let Some(further @ 1..) = self.diagnostics.checked_sub(MOST_DIAGNOSTICS) {
+            let message = format!("{further} further diagnostics are left out of this document");
+            let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, message);
+            self.content.apply(&DomainEvent::entry(entry));
+        }
+        if let Content::Html(page) = &mut self.content {
             page.end();
         }
         Batch::EMPTY

@@ -8,6 +8,7 @@ use std::{
     convert::Infallible,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use foldline::{
@@ -40,20 +41,21 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
         return Err(Error::WrongUse(message.to_owned()));
     }
     check_files(args)?;
-    let prices = args.prices.load()?.into_owned();
-    let document = || Document::new(args.format, prices.clone());
-    let (documents, malformed) = match args.redact {
+    // A log may have a hundred thousand sessions, each with a document.
+    let prices = Arc::new(args.prices.load()?.into_owned());
+    let document = || Document::new(args.format, &prices);
+    let (documents, code) = match args.redact {
         true => {
-            let (redacted, malformed) = read(program, args, || Redact::new(document()))?;
+            let (redacted, code) = read(program, args, || Redact::new(document()))?;
             let documents = redacted.into_iter().map(|redact| {
                 let replaced: BTreeMap<_, _> = redact.replaced().collect();
                 (redact.into_inner(), replaced)
             });
-            (documents.collect::<Vec<_>>(), malformed)
+            (documents.collect::<Vec<_>>(), code)
         }
         false => {
-            let (documents, malformed) = read(program, args, document)?;
-            (documents.into_iter().map(|document| (document, BTreeMap::new())).collect(), malformed)
+            let (documents, code) = read(program, args, document)?;
+            (documents.into_iter().map(|document| (document, BTreeMap::new())).collect(), code)
         }
     };
     let mut replaced = BTreeMap::<_, u64>::new();
@@ -67,16 +69,16 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
         let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
         say(&note);
     }
-    Ok(if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE })
+    Ok(code)
 }
 
 /// Reads the log or the stored session, with a separate emitter for each session. Returns the emitters, and the
-/// number of malformed records.
+/// exit code.
 fn read<M>(
     program: &Program,
     args: &ExportArgs,
     mut make: impl FnMut() -> M,
-) -> Result<(Vec<M>, u64), Error>
+) -> Result<(Vec<M>, u8), Error>
 where
     M: Emitter<DomainEvent, Infallible>,
 {
@@ -87,7 +89,7 @@ where
             find::session(&database, &args.session.to_string_lossy(), &Filters::default())?;
         database.events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
-        return Ok((vec![emitter], 0));
+        return Ok((vec![emitter], database.exit_code()));
     }
     let mut log = Log::open(&args.session)?;
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
@@ -103,7 +105,8 @@ where
     if emitters.is_empty() {
         emitters.push(make());
     }
-    Ok((emitters, malformed))
+    let code = if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE };
+    Ok((emitters, code))
 }
 
 /// Whether the name is that of a log, not of a session.

@@ -209,8 +209,8 @@ fn open_outputs(
         sinks.push((kind.name, path.as_path()));
     }
     let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
-    let (outputs, gap) = Outputs::open(audit, sign, &sinks, wait, database)?;
-    gap.into_iter().for_each(|gap| summary.note(gap));
+    let (outputs, notes) = Outputs::open(audit, sign, &sinks, wait, database)?;
+    notes.into_iter().for_each(|note| summary.note(note));
     Ok(outputs)
 }
 

@@ -132,7 +132,8 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     if written.is_ok() {
         written = shown.finish().into_iter().try_for_each(|text| writeln!(out, "{text}"));
     }
-    finish(out, written)
+    finish(out, written)?;
+    Ok(database.exit_code())
 }
 
 /// Shows a log, which need not be in a database.

@@ -14,19 +14,17 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{
-    conversation::Timestamp,
-    emitters::sqlite::{DEFAULT_WAIT, Database, query::Period},
-};
+use foldline::{conversation::Timestamp, emitters::sqlite::query::Period};
 
 pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
 pub(crate) use self::used::{Spent, Used};
 use crate::{
-    answer::{Filters, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, find, note},
+    answer::{
+        Filters, Layout, Listing, Opened, OutputFormat, PricesArgs, PrintArgs, Printed, find, note,
+    },
     distinct::DistinctFiles,
     error::Error,
-    exit,
     program::Program,
     wrap::wrap,
 };
@@ -67,11 +65,11 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     let (sessions, code) = match &args.db {
         Some(db) => {
             DistinctFiles::of_database(db)?;
-            let database = Database::open_read_only(db, DEFAULT_WAIT)?;
+            let database = Opened::of(db)?;
             args.filters.check_agent(program, Some(&database))?;
             let sessions = database.usage()?;
             database.confirm()?;
-            (sessions, exit::FINE)
+            (sessions, database.exit_code())
         }
         None => {
             args.filters.check_agent(program, None)?;

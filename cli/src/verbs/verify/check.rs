@@ -317,13 +317,14 @@ impl<'s> Check<'s> {
     }
 }
 
-fn differs(seq: u64, line: u64, source: &SourceLines) -> String {
+fn differs(seq: u64, line: u64, source: &mut SourceLines) -> String {
+    let is_missing = matches!(source.digest(line), Ok(None));
     let path = source.path.display();
-    match source.digest(line) {
-        Some(_) => format!(
-            "record {seq} was made from line {line} of {path}, which was changed or moved since"
+    match is_missing {
+        false => format!(
+            "record {seq} was made from line {line} of {path}, which was changed since, or is another line now"
         ),
-        None => format!(
+        true => format!(
             "record {seq} was made from line {line} of {path}, which has only {} now",
             human::number_of(source.count, "line")
         ),

@@ -1,8 +1,9 @@
 //! [`Comparison`]: the records of a trail, compared with the log that they were made from.
 
-use foldline::{conversation::Digest, source::SourceError};
+use foldline::conversation::Digest;
 
 use super::source::{SourceLines, end_of_part};
+use crate::error::Error;
 
 /// The result of the comparison of the records of a log with its lines.
 #[derive(Default)]
@@ -52,7 +53,7 @@ impl Comparison {
         line: u64,
         digest: Digest,
         may_be_part: bool,
-    ) -> Result<Fit, SourceError> {
+    ) -> Result<Fit, Error> {
         // Lines are read in order. For an earlier line, the log is read again from its beginning.
         match self.unfinished.take_if(|unfinished| unfinished.line != line) {
             Some(before) if before.line < line && before.lacks_end() => {
@@ -60,7 +61,7 @@ impl Comparison {
             }
             _ => {}
         }
-        if source.digest(line) == Some(digest) {
+        if source.digest(line)? == Some(digest) {
             self.unfinished = None;
         } else if may_be_part && self.is_part(source, line, digest)? {
             self.parts += 1;
@@ -77,7 +78,7 @@ impl Comparison {
         source: &mut SourceLines,
         line: u64,
         digest: Digest,
-    ) -> Result<bool, SourceError> {
+    ) -> Result<bool, Error> {
         if self.unfinished.as_ref().is_some_and(|before| before.parts.contains(&digest)) {
             return Ok(true);
         }

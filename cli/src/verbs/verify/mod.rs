@@ -2,6 +2,7 @@
 
 mod check;
 mod comparison;
+mod index;
 mod source;
 
 use std::{

@@ -1,14 +1,18 @@
 //! [`SourceLines`]: the lines of a log, with which the records of a trail are compared.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use foldline::{
     conversation::Digest,
     processor::{Line, LineFramer},
-    source::{LogFile, SourceError},
+    source::LogFile,
 };
 use sha2::{Digest as _, Sha256};
 
+use super::index::{IndexWriter, IndexedLine, LineIndex};
 use crate::{error::Error, log::named};
 
 /// The digests of a log's lines.
@@ -21,15 +25,7 @@ pub(super) struct SourceLines {
     pub(super) count: u64,
     log: LogFile,
     /// The lines that are not blank, in order; a record that spans several lines is one.
-    lines: Vec<SourceLine>,
-}
-
-struct SourceLine {
-    number: u64,
-    offset: u64,
-    /// Of a line that is kept whole; 0 of another one.
-    length: usize,
-    digest: Digest,
+    index: LineIndex,
 }
 
 impl SourceLines {
@@ -38,45 +34,50 @@ impl SourceLines {
         let absolute = std::path::absolute(path).map_err(input)?;
         let mut log = named(path, |path| LogFile::open(path))?;
         let mut framer = LineFramer::default();
-        let (mut lines, mut count) = (Vec::new(), 0);
+        let mut index = IndexWriter::new().map_err(indexing)?;
+        let (mut written, mut count) = (Ok(()), 0);
         let mut keep = |line: Line<'_>| {
             count += line.lines;
-            let length = if line.skipped == 0 { line.bytes.len() } else { 0 };
+            let length = if line.skipped == 0 { line.bytes.len() as u64 } else { 0 };
             let (number, offset) = (line.position.line, line.position.offset);
-            lines.push(SourceLine { number, offset, length, digest: line.digest() });
+            let indexed = IndexedLine { number, offset, length, digest: line.digest() };
+            if written.is_ok() {
+                written = index.push(&indexed);
+            }
         };
         loop {
             let bytes = log.read()?;
             if bytes.is_empty() {
                 framer.finish(&mut keep);
-                return Ok(Self { path: path.to_owned(), absolute, count, log, lines });
+                let index = written.and_then(|()| index.finish()).map_err(indexing)?;
+                return Ok(Self { path: path.to_owned(), absolute, count, log, index });
             }
             framer.push(bytes, &mut keep);
         }
     }
 
-    fn line(&self, number: u64) -> Option<&SourceLine> {
-        let at = self.lines.binary_search_by_key(&number, |line| line.number).ok()?;
-        self.lines.get(at)
-    }
-
     /// The digest of a line.
-    pub(super) fn digest(&self, number: u64) -> Option<Digest> {
-        self.line(number).map(|line| line.digest)
+    pub(super) fn digest(&mut self, number: u64) -> Result<Option<Digest>, Error> {
+        let line = self.index.line(number).map_err(indexing)?;
+        Ok(line.map(|line| line.digest))
     }
 
     /// The text of a line; `None` if the line is not kept whole, or not stored unchanged.
-    pub(super) fn text(&mut self, number: u64) -> Result<Option<Vec<u8>>, SourceError> {
-        let Some(&SourceLine { offset, length, digest, .. }) = self.line(number) else {
-            return Ok(None);
-        };
+    pub(super) fn text(&mut self, number: u64) -> Result<Option<Vec<u8>>, Error> {
+        let Some(line) = self.index.line(number).map_err(indexing)? else { return Ok(None) };
+        let IndexedLine { offset, length, digest, .. } = line;
         if self.log.length()?.is_none() {
             // A stream cannot be read again.
             return Ok(None);
         }
-        let text = self.log.read_at(offset, length)?;
+        let text = self.log.read_at(offset, usize::try_from(length).unwrap_or(usize::MAX))?;
         Ok(Some(text).filter(|text| Digest::of(text) == digest))
     }
+}
+
+/// An error of the temporary file.
+fn indexing(error: io::Error) -> Error {
+    Error::Input { path: std::env::temp_dir(), error }
 }
 
 /// The end of the text that begins at `start` and has this digest.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SearchTerms, SessionFilter, search,
-    sql::{FAILURES, Parameters, like, title},
+    sql::{FAILURES, Parameters, title},
 };
 use crate::emitters::sqlite::{Database, SqliteError};
 
@@ -58,6 +58,9 @@ pub struct WarningRow {
     pub message: String,
 }
 
+/// The text of an entry and its output, in SQL.
+const WHOLE_TEXT: &str = "entries.content || char(10) || coalesce(entries.output, '')";
+
 /// A query for entries, in SQL.
 struct Entries<'q> {
     content: &'q str,
@@ -74,7 +77,7 @@ impl Database {
                             UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
         );
         let entries = Entries {
-            content: "substr(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 1, 2000)",
+            content: "text_start(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 2000)",
             from: "entries",
             condition: &failures,
             order: "timestamp DESC, entries.id DESC",
@@ -127,12 +130,23 @@ impl Database {
         let mut parameters = Parameters::default();
         let [begin, end] = search::MATCH;
         let entries = Entries {
-            content: &format!("snippet(search, -1, '{begin}', '{end}', '…', 24)"),
+            // A snippet ends at a NUL.
+            content: &format!(
+                "iif(has_text(entries.content, char(0)) OR has_text(entries.output, char(0)), {WHOLE_TEXT},
+                     snippet(search, -1, '{begin}', '{end}', '…', 24))"
+            ),
             from: "search JOIN entries ON entries.id = search.rowid",
             condition: &format!("search MATCH {}", parameters.add(query.to_owned())),
             order: "rank, entries.id",
         };
-        self.titled(self.entries_of(&entries, filter, parameters)?)
+        let mut found = self.entries_of(&entries, filter, parameters)?;
+        let terms = query.split(|c: char| !c.is_alphanumeric()).filter(|term| !term.is_empty());
+        let terms: Vec<_> = terms.map(str::to_owned).collect();
+        let contents = found.iter_mut().filter_map(|entry| entry.content.as_mut());
+        for text in contents.filter(|text| text.contains('\0')) {
+            *text = search::excerpt(text, &terms);
+        }
+        self.titled(found)
     }
 
     /// Entries that contain all terms anywhere. The case of the letters `a` to `z` is ignored.
@@ -143,11 +157,11 @@ impl Database {
     ) -> Result<Vec<FoundEntry>, SqliteError> {
         let mut parameters = Parameters::default();
         let has = |term: &String| {
-            let pattern = parameters.add(format!("%{}%", like(term)));
-            format!("(content LIKE {pattern} ESCAPE '\\' OR output LIKE {pattern} ESCAPE '\\')")
+            let term = parameters.add(term.clone());
+            format!("(has_text(content, {term}) OR has_text(output, {term}))")
         };
         let entries = Entries {
-            content: "content || char(10) || coalesce(output, '')",
+            content: WHOLE_TEXT,
             from: "entries",
             condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),
             order: "entries.id DESC",

@@ -223,7 +223,7 @@ impl SessionName {
                 format!("sessions.source IN (SELECT id FROM sources WHERE path = {})", name(path))
             }
             Self::Title(part) => {
-                format!("instr(lower({}), lower({})) > 0", title("sessions"), name(part))
+                format!("has_text({}, {})", title("sessions"), name(part))
             }
         }
     }
@@ -248,7 +248,6 @@ fn has_text(text: &str, parameters: &mut Parameters) -> String {
         ),
     };
     format!(
-        "(instr(lower(coalesce({title}, '')), lower({text})) > 0
-          OR instr(lower(coalesce(cwd, '')), lower({text})) > 0 OR session_id = {text} {of_words})"
+        "(has_text({title}, {text}) OR has_text(cwd, {text}) OR session_id = {text} {of_words})"
     )
 }

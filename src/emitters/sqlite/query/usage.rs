@@ -13,11 +13,13 @@ use crate::{
             statements::{moment, sum, text},
             tokens::{NOT_STATED, estimate, tokens},
         },
-        usage::{MessageUsage, SessionUsage, UsedFor},
+        usage::{MessageUsage, SessionUsage, UsedFor, count_once},
     },
     pricing::Prices,
 };
 
+/// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
+///
 /// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition.
 /// If the log states the cost of a whole session, apart from its tokens, nothing is estimated.
 pub(super) fn sums(condition: &str) -> String {
@@ -32,8 +34,18 @@ pub(super) fn sums(condition: &str) -> String {
                                AND input_tokens IS NULL AND output_tokens IS NULL
                        ) THEN estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens,
                                              cache_write_tokens, cache_write_1h_tokens)
-                   END AS estimated FROM usage)
-             WHERE {condition} GROUP BY session) AS sums ON sums.session = sessions.id",
+                   END AS estimated FROM message_usage
+                   WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
+                       SELECT message_id, session FROM (
+                           SELECT message_id, session, row_number() OVER (
+                               PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session
+                           ) AS place
+                           FROM message_usage
+                           WHERE message_id <> ''
+                           AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
+                           GROUP BY message_id, session
+                       ) WHERE place = 1)))
+             GROUP BY session) AS sums ON sums.session = sessions.id",
         input = sum("input_tokens"),
         output = sum("output_tokens"),
         tokens = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
@@ -64,14 +76,16 @@ impl Database {
         let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
                           cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
-                   FROM usage ORDER BY session, message_id, model, used_at";
+                   FROM message_usage ORDER BY session, message_id, model, used_at";
         self.answer(sql, Parameters::default(), |row| {
             if let Some(usage) = sessions.get_mut(&row.get(0)?) {
                 usage.messages.push(message(row)?);
             }
             Ok(())
         })?;
-        Ok(sessions.into_values().collect())
+        let mut sessions: Vec<SessionUsage> = sessions.into_values().collect();
+        count_once(&mut sessions);
+        Ok(sessions)
     }
 }
 

@@ -60,8 +60,8 @@ impl SourceWriter<'_> {
         // SQLite would flush the whole index to be able to undo it.
         let mut index = self.transaction.prepare_cached(
             "INSERT INTO search (rowid, content, output)
-             VALUES (?1, (SELECT content FROM entries WHERE id = ?1),
-                         (SELECT output FROM entries WHERE id = ?1))",
+             VALUES (?1, (SELECT content FROM searched WHERE id = ?1),
+                         (SELECT output FROM searched WHERE id = ?1))",
         )?;
         added.iter().try_for_each(|(id, _)| index.execute([id]).map(drop))
     }

@@ -1,0 +1,284 @@
+//! All answers agree: the model, the folder, the tokens and the cost of a session are the same whichever verb is asked,
+//! and the same in a database as in its logs.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+};
+
+use foldline::emitters::human;
+use serde_json::Value;
+
+use crate::{
+    captures,
+    logs::{foldline, run, stdout},
+    serve::client::Server,
+};
+
+/// Token counts and the logged cost, by agent and model.
+type Sums = BTreeMap<(String, String), BTreeMap<&'static str, f64>>;
+
+const TOKENS: [(&str, &str); 5] = [
+    ("input_tokens", "gen_ai_client_token_usage_total"),
+    ("output_tokens", "gen_ai_client_token_usage_total"),
+    ("cache_read_tokens", "gen_ai_usage_cache_read_input_tokens_total"),
+    ("cache_write_tokens", "gen_ai_usage_cache_creation_input_tokens_total"),
+    ("reasoning_tokens", "gen_ai_usage_reasoning_output_tokens_total"),
+];
+
+/// A database of a folder of logs.
+struct Database<'l> {
+    logs: &'l Path,
+    folder: tempfile::TempDir,
+}
+
+impl<'l> Database<'l> {
+    fn new(logs: &'l Path) -> Self {
+        let database = Self { logs, folder: tempfile::tempdir().unwrap() };
+        let metrics = database.path("metrics");
+        // Usage that an agent states only at the end is read from a log as if the log were complete.
+        stdout(&[
+            "ingest",
+            logs.to_str().unwrap(),
+            "--final",
+            "--db",
+            &database.path("db"),
+            "--metrics",
+            &metrics,
+        ]);
+        database
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn ask(&self, question: &str) -> Vec<Value> {
+        let arguments: Vec<_> =
+            question.split(' ').chain(["-n", "0", "--db"]).map(str::to_owned).collect();
+        rows(arguments.iter().map(String::as_str).chain([&*self.path("db")]))
+    }
+
+    fn sql(&self, statement: &str) -> Vec<Value> {
+        rows(["query", "sql", statement, "--db", &self.path("db")])
+    }
+}
+
+/// The rows of an answer as JSON.
+fn rows<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec<Value> {
+    let arguments: Vec<_> = arguments.into_iter().chain(["-f", "json"]).collect();
+    // A log in a folder that is not a log is reported, and does not matter here.
+    let output = run(&arguments);
+    let json = serde_json::from_slice(&output.stdout);
+    json.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+}
+
+fn text(row: &Value, name: &str) -> String {
+    row[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_default()
+}
+
+fn is_close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(1.0)
+}
+
+/// The tokens of an answer of `usage --by agent,model`.
+fn used(rows: &[Value]) -> Sums {
+    let mut sums = Sums::new();
+    for row in rows {
+        let sum = sums.entry((text(row, "agent"), text(row, "model"))).or_default();
+        for (column, _) in TOKENS {
+            *sum.entry(column).or_default() += number(row, column);
+        }
+    }
+    sums
+}
+
+/// The tokens of metrics, and the logged costs.
+fn measured(metrics: &str) -> (Sums, BTreeMap<(String, String), f64>) {
+    let (mut sums, mut costs) = (Sums::new(), BTreeMap::new());
+    for line in metrics.lines().filter(|line| !line.starts_with('#')) {
+        let Some((name, rest)) = line.split_once('{') else { continue };
+        let (labels, value) = rest.rsplit_once("} ").unwrap();
+        let label = |name: &str| {
+            let begin = format!("{name}=\"");
+            let found = labels.split(',').find_map(|label| label.strip_prefix(&begin));
+            found.unwrap_or_default().trim_end_matches('"').to_owned()
+        };
+        let key = (label("gen_ai_agent_name"), label("gen_ai_request_model"));
+        let value: f64 = value.parse().unwrap();
+        if name == "foldline_cost_usd_total" {
+            costs.insert(key, value);
+            continue;
+        }
+        let token_type = label("gen_ai_token_type");
+        let column = TOKENS
+            .iter()
+            .find(|(column, metric)| name == *metric && column.starts_with(token_type.as_str()));
+        if let Some((column, _)) = column {
+            *sums.entry(key).or_default().entry(column).or_default() += value;
+        }
+    }
+    (sums, costs)
+}
+
+/// Without the zeros, which some answers state and some omit.
+fn without_zeros(sums: Sums) -> Sums {
+    let sums = sums.into_iter().map(|(key, mut sum)| {
+        sum.retain(|_, tokens| *tokens != 0.0);
+        (key, sum)
+    });
+    sums.filter(|(_, sum)| !sum.is_empty()).collect()
+}
+
+fn folders() -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    [Some(fixtures), captures::folder()].into_iter().flatten().collect()
+}
+
+#[test]
+fn all_answers_tell_one_story() {
+    for logs in folders() {
+        let database = Database::new(&logs);
+        let sessions = database.ask("sessions");
+        assert!(sessions.len() > 20);
+        metrics_are_the_usage(&database);
+        usage_is_that_of_the_sessions(&database, &sessions);
+        the_server_lists_the_same(&database, &sessions);
+        for session in &sessions {
+            a_transcript_says_the_same(&database, session);
+        }
+    }
+}
+
+fn metrics_are_the_usage(database: &Database<'_>) {
+    let folder = database.logs.to_str().unwrap();
+    let by = ["usage", "--by", "agent,model", "-n", "0"];
+    let stored = database.ask("usage --by agent,model");
+    assert_eq!(rows([&by[..], &[folder]].concat()), stored, "{folder}");
+    let metrics = std::fs::read_to_string(database.path("metrics")).unwrap();
+    let (measured_tokens, costs) = measured(&metrics);
+    assert_eq!(without_zeros(measured_tokens), without_zeros(used(&stored)), "{folder}");
+    let logged = database.sql(
+        "SELECT agent, usage.model, sum(cost_usd) AS cost FROM usage
+         JOIN sessions ON sessions.id = usage.session WHERE cost_usd >= 0 GROUP BY 1, 2",
+    );
+    for row in &logged {
+        let key = (text(row, "agent"), text(row, "model"));
+        assert!(is_close(costs[&key], number(row, "cost")), "{key:?}: {costs:?}");
+    }
+    assert_eq!(costs.len(), logged.len());
+
+    let mut paths: Vec<_> =
+        database.sql("SELECT path FROM sources").iter().map(|row| text(row, "path")).collect();
+    paths.sort();
+    for log in &paths {
+        let metrics = stdout(&["replay", "--format", "metrics", log]);
+        let read = rows([&by[..], &[log]].concat());
+        assert_eq!(without_zeros(measured(&metrics).0), without_zeros(used(&read)), "{log}");
+    }
+}
+
+/// A sub-agent's usage counts for the session that started it in `usage`, and has its own row in `sessions`.
+fn usage_is_that_of_the_sessions(database: &Database<'_>, sessions: &[Value]) {
+    let parents: HashMap<String, String> = sessions
+        .iter()
+        .map(|row| (text(row, "session"), text(row, "parent")))
+        .filter(|(_, parent)| !parent.is_empty())
+        .collect();
+    let root = |row: &Value| {
+        let mut id = text(row, "session");
+        for _ in 0..sessions.len() {
+            match parents.get(&id) {
+                Some(parent) if *parent != id => id = parent.clone(),
+                _ => break,
+            }
+        }
+        id
+    };
+    let session = |row: &Value| text(row, "session");
+    let agent = |row: &Value| text(row, "agent");
+    sums_are_equal(sessions, &root, &database.ask("usage --by session"), &session);
+    sums_are_equal(sessions, &agent, &database.ask("usage --by agent"), &agent);
+    let folder = |row: &Value| text(row, "cwd");
+    let project = |row: &Value| text(row, "project");
+    sums_are_equal(sessions, &folder, &database.ask("usage --by project"), &project);
+}
+
+fn sums_are_equal(
+    sessions: &[Value],
+    key: &dyn Fn(&Value) -> String,
+    usage: &[Value],
+    usage_key: &dyn Fn(&Value) -> String,
+) {
+    for column in ["input_tokens", "output_tokens", "cost_usd"] {
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+        for row in sessions {
+            *sums.entry(key(row)).or_default() += number(row, column);
+        }
+        for row in usage {
+            *sums.entry(usage_key(row)).or_default() -= number(row, column);
+        }
+        let wrong: Vec<_> = sums.iter().filter(|(_, rest)| !is_close(**rest, 0.0)).collect();
+        assert!(wrong.is_empty(), "{column}: {wrong:?}");
+    }
+}
+
+fn the_server_lists_the_same(database: &Database<'_>, sessions: &[Value]) {
+    let mut command = foldline();
+    command.arg("serve").arg(database.logs).args(["--db", &database.path("db")]);
+    let server = Server::of({
+        command.args(["--listen", "127.0.0.1:0"]);
+        command
+    });
+    let mut listed = HashMap::new();
+    for page in 0.. {
+        let page = server.body(&format!("/api/sessions?page={page}"));
+        let page: Vec<Value> = serde_json::from_str(&page).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        listed.extend(page.into_iter().map(|row| (row["number"].as_i64().unwrap(), row)));
+    }
+    for session in sessions {
+        // The server does not list a session without an entry.
+        let Some(row) = listed.get(&session["number"].as_i64().unwrap()) else {
+            assert_eq!(session["entries"], 0, "{session}");
+            continue;
+        };
+        for name in ["session", "agent", "model", "cwd", "cost_basis", "failures"] {
+            assert_eq!(row[name], session[name], "{name}: {session}");
+        }
+        let tokens = number(session, "input_tokens") + number(session, "output_tokens");
+        assert!(is_close(number(row, "tokens"), tokens), "{row}: {session}");
+        assert!(is_close(number(row, "cost_usd"), number(session, "cost_usd")), "{row}: {session}");
+    }
+}
+
+fn a_transcript_says_the_same(database: &Database<'_>, session: &Value) {
+    let number_of = session["number"].to_string();
+    let shown = stdout(&["show", &number_of, "--width", "2000", "--db", &database.path("db")]);
+    let fact = |name: &str| {
+        let begin = format!("    {name:<10}");
+        let found: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix(&begin)).collect();
+        assert!(found.len() < 2, "{name} of {session}: {found:?}");
+        found.first().map(|found| (*found).to_owned()).unwrap_or_default()
+    };
+    let model = text(session, "model");
+    assert!(shown.lines().next().unwrap_or_default().contains(&model), "{session}: {shown}");
+    assert_eq!(fact("cwd"), text(session, "cwd"), "{session}");
+    let tokens = fact("tokens");
+    for (column, unit) in [("input_tokens", "in"), ("output_tokens", "out")] {
+        let count = session[column].as_u64();
+        let stated = count.map(|count| format!("{} {unit}", human::count(count)));
+        assert!(tokens.contains(&stated.unwrap_or_default()), "{session}: {tokens}");
+    }
+    let cost = session["cost_usd"].as_f64().map(|cost| match &*text(session, "cost_basis") {
+        "logged" => human::dollars(cost),
+        _ => format!("≈{}", human::dollars(cost)),
+    });
+    assert_eq!(fact("cost"), cost.unwrap_or_default(), "{session}");
+}
