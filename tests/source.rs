@@ -456,6 +456,6 @@ fn a_compressed_file_is_its_content() {
     assert!(whole == text.as_bytes());
     // What is torn is an error, and not the end.
     fs::write(log.path("torn.gz"), &packed[..packed.len() / 2]).unwrap();
-    let mut torn = LogFile::open_regular(log.path("torn.gz")).unwrap();
+    let torn = LogFile::open_regular(log.path("torn.gz")).unwrap();
     assert!(torn.length().is_err());
 }

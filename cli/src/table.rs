@@ -8,6 +8,7 @@ use std::{
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::wrap::JOINT;
 use foldline::emitters::terminal::neutralise_line;
 
 /// The layout of a column.
@@ -62,6 +63,14 @@ pub(super) struct Hidden {
     headings: Vec<String>,
     /// The width of a table with all columns.
     pub(super) width: usize,
+}
+
+impl Hidden {
+    /// A note about an answer whose width is an option.
+    pub(super) fn note(&self) -> String {
+        let (width, them) = (self.width, if self.headings.len() == 1 { "it" } else { "them" });
+        format!("{self} (--width{JOINT}{width}{JOINT}shows{JOINT}{them})")
+    }
 }
 
 impl fmt::Display for Hidden {

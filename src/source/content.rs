@@ -1,6 +1,7 @@
 //! [`Content`]: the content of a file, which may be compressed.
 
 use std::{
+    cell::OnceCell,
     fs::{File, Metadata},
     io::{self, Read, Seek, SeekFrom},
     sync::Arc,
@@ -39,7 +40,7 @@ impl Content {
     }
 
     /// The length of the content in bytes.
-    pub(super) fn length(&mut self) -> io::Result<u64> {
+    pub(super) fn length(&self) -> io::Result<u64> {
         match self {
             Self::Plain(file) => Ok(file.metadata()?.len()),
             Self::Compressed(content) => content.length(),
@@ -76,7 +77,8 @@ pub(super) struct Compressed {
     head: Vec<u8>,
     decoders: [Decoder; 3],
     position: u64,
-    length: Option<u64>,
+    /// Once it is known.
+    length: OnceCell<u64>,
 }
 
 /// Decompresses from the beginning up to a position.
@@ -94,17 +96,16 @@ impl Compressed {
         (&mut first.stream).take(Extent::EDGE as u64).read_to_end(&mut head)?;
         first.position = head.len() as u64;
         let decoders = [first, Decoder::new(&file), Decoder::new(&file)];
-        Ok(Self { file, head, decoders, position: 0, length: None })
+        Ok(Self { file, head, decoders, position: 0, length: OnceCell::new() })
     }
 
-    fn length(&mut self) -> io::Result<u64> {
-        if let Some(length) = self.length {
-            return Ok(length);
+    fn length(&self) -> io::Result<u64> {
+        if let Some(length) = self.length.get() {
+            return Ok(*length);
         }
         let mut decoder = Decoder::new(&self.file);
         let length = io::copy(&mut decoder.stream, &mut io::sink())?;
-        self.length = Some(length);
-        Ok(length)
+        Ok(*self.length.get_or_init(|| length))
     }
 
     /// The decoder nearest before the position, or a new one in place of the one that is furthest behind.

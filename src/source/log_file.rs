@@ -134,8 +134,8 @@ impl LogFile {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn length(&mut self) -> Result<Option<u64>, SourceError> {
-        match &mut self.handle {
+    pub fn length(&self) -> Result<Option<u64>, SourceError> {
+        match &self.handle {
             Handle::Stream(..) => Ok(None),
             Handle::Regular(regular) => {
                 regular.length().map(Some).map_err(|error| self.failed(error))
@@ -255,8 +255,8 @@ impl LogFile {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn status(&mut self) -> Result<Option<Identity>, SourceError> {
-        match &mut self.handle {
+    pub fn status(&self) -> Result<Option<Identity>, SourceError> {
+        match &self.handle {
             Handle::Stream(..) => Ok(None),
             Handle::Regular(regular) => {
                 regular.status().map(Some).map_err(|error| self.failed(error))

@@ -100,13 +100,12 @@ impl Regular {
     }
 
     /// The length of the content in bytes.
-    pub(super) fn length(&mut self) -> io::Result<u64> {
-        self.position = None;
+    pub(super) fn length(&self) -> io::Result<u64> {
         self.file.length()
     }
 
     /// The metadata of the file, with the length of its content as the size.
-    pub(super) fn status(&mut self) -> io::Result<Identity> {
+    pub(super) fn status(&self) -> io::Result<Identity> {
         Ok(Identity { size: self.length()?, ..status(&self.metadata()?) })
     }
 }

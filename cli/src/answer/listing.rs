@@ -13,7 +13,7 @@ use super::{
     spreadsheet::guarded,
     value::{Kind, Value, visible},
 };
-use crate::{table::Table, wrap::JOINT};
+use crate::table::Table;
 
 /// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
@@ -229,14 +229,7 @@ impl Listing {
             columns.remove(at);
             at
         })?;
-        hidden.map_or(Ok(()), |hidden| {
-            let width = hidden.width;
-            note(
-                out,
-                &format!("{hidden} (--width{JOINT}{width}{JOINT}shows{JOINT}them)"),
-                layout.width,
-            )
-        })
+        hidden.map_or(Ok(()), |hidden| note(out, &hidden.note(), layout.width))
     }
 
     /// The column that a narrow table hides next: the least important, else the last one.

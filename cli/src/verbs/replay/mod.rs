@@ -61,7 +61,7 @@ fn plain(
     mut log: Log,
 ) -> Result<u8, Error> {
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
-    let progress = progress(&mut log);
+    let progress = progress(&log);
     let mut sinks = Sinks::default();
     sinks.add(chosen.main, &chosen.options, main_writer(args)?);
     for (kind, file) in &chosen.further {
@@ -191,7 +191,7 @@ impl Write for Named {
     }
 }
 
-fn progress(log: &mut Log) -> ProgressBar {
+fn progress(log: &Log) -> ProgressBar {
     let length = match log {
         Log::Once(file) => file.length().ok().flatten(),
         Log::Followed(_) => None,
