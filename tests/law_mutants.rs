@@ -78,6 +78,7 @@ enum Broken {
     SwapsArguments,
     RoundsTimes,
     ReadsTheLength,
+    DropsRepeatedMessages,
 }
 
 /// A static that outlives the state.
@@ -129,6 +130,12 @@ impl<'a> Reducer<Record<'a>, MutantState, DomainEvent> for Mutant {
         }
         if self.broken == Broken::DropsKnownRecords && text[0] == "message" {
             return (state, Batch::EMPTY);
+        }
+        if self.broken == Broken::DropsRepeatedMessages && text[0] == "message" {
+            if state.seen == [text[1].clone()] {
+                return (state, Batch::EMPTY);
+            }
+            state.seen = vec![text[1].clone()];
         }
         let (inner, events) = self.droid.reduce(state.inner, record);
         state.inner = inner;
@@ -343,8 +350,9 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         (B::Panics, &[Law::Totality]),
         (B::Grows, &[Law::BoundedState]),
         (B::DependsOnOrderOfFields, &[Law::Spelling, Law::Account]),
-        (B::DropsWarnings, &[Law::UnknownContent]),
+        (B::DropsWarnings, &[Law::UnknownContent, Law::Account]),
         (B::SwapsArguments, &[Law::Account]),
+        (B::DropsRepeatedMessages, &[Law::Account]),
     ];
     for (broken, laws) in table {
         // The last call is not answered.

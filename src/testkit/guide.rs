@@ -72,14 +72,16 @@
 //!      observed:\n  used host = dropped: ?\n      line 2: it has no effect, and no reason is declared"
 //! );
 //!
-//! // 2. Generate the accounts, write them to a file, and read every line.
+//! // 2. Generate the accounts, write them to a file, and read every line. `(again)` is a repetition of the record.
 //! let observed = law::Accounts::of(Meter, [log]);
 //! assert_eq!(
 //!     observed.to_string(),
-//!     "say ok = false -> +error_message; true -> +assistant_message\n\
+//!     "say (again) = +assistant_message\n\
+//!      say ok = false -> +error_message; true -> +assistant_message\n\
 //!      say text = assistant_message.content\n\
 //!      say timestamp = assistant_message.timestamp\n\
 //!      say type = say -> +assistant_message\n\
+//!      used (again) = +usage\n\
 //!      used host = dropped: ?\n\
 //!      used in = usage.output_tokens\n\
 //!      used out = usage.input_tokens\n\

@@ -33,6 +33,7 @@ use crate::{
 ///
 /// let log = br#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
 /// let accounts: law::Accounts = "\
+/// message (again) = +user_message
 /// message id = user_message.metadata.messageId
 /// message role = decides; system_message.metadata.extra.role
 /// message text = user_message.content

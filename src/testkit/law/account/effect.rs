@@ -75,6 +75,15 @@ pub(super) fn effects(change: &Change, without: &Fold, with: &Fold) -> Effects {
     effects
 }
 
+/// The effects of a repetition of a record.
+pub(super) fn repetition(without: &Fold, with: &Fold) -> Effects {
+    let Difference { removed, added } = Difference::of(without, with);
+    let added = added.iter().map(|(path, _)| format!("+{}", head(path)));
+    let changed = removed.iter().map(|(path, _)| format!("changes {}", head(path)));
+    let effects: Effects = added.chain(changed).collect();
+    if effects.is_empty() { Effects::from(["nothing".to_owned()]) } else { effects }
+}
+
 /// How a leaf carries the new value; `None` if it does not.
 fn carries(change: &Change, old: &[&Value], leaf: &Value) -> Option<String> {
     match (leaf, change.number) {

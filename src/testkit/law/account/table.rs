@@ -32,7 +32,7 @@ const UNSTATED: &str = "?";
 /// | `checked` | is only reported if it is unexpected |
 /// | `dropped: REASON` | has no effect |
 ///
-/// A line whose only effect is `dropped` also covers the fields within
+/// The path `(again)` is a repetition of the whole record: `nothing`, `+user_message`, `changes usage`. A line whose only effect is `dropped` also covers the fields within
 /// its path, and its type may end with `*` for any end.
 ///
 /// ```
