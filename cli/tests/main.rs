@@ -25,7 +25,7 @@ mod lines;
 mod logging;
 mod logs;
 mod memory;
-mod nul;
+mod nul_characters;
 mod one_story;
 mod outputs;
 mod outputs_walk;
