@@ -33,13 +33,13 @@ const FORMAT: Format = Format::new("broken", "Broken Droid", "droid");
 
 /// Two calls with their results, one of which failed, and the facts and the usage of a session.
 const LOG: &str = r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/srv/shop","model":"model-a","tools":["Read"]}
-{"type":"message","role":"user","id":"m0","text":"Please read both files, the long one first","timestamp":1000,"session_id":"s"}
-{"type":"tool_call","id":"call_1","toolName":"Read","parameters":{"file_path":"a.txt"},"timestamp":2000,"session_id":"s"}
+{"type":"message","role":"user","id":"m0","text":"Please read both files,\n\nthe long one first ","timestamp":1000,"session_id":"s"}
+{"type":"tool_call","id":"call_1","toolId":"read","toolName":"Read","parameters":{"file_path":"a.txt"},"timestamp":2000,"session_id":"s"}
 {"type":"tool_call","id":"call_2","toolName":"Execute","parameters":{"command":"make test","timeout":30,"fast":true},"timestamp":3000,"session_id":"s"}
 {"type":"tool_result","id":"call_2","isError":true,"value":"Error: Command failed (exit code: 3)\nno rule to make it","timestamp":4000,"session_id":"s"}
 {"type":"tool_result","id":"call_1","isError":false,"value":"The quick brown fox jumps over it","timestamp":5500,"session_id":"s"}
 {"type":"message","role":"assistant","id":"m1","text":"The first file has one line, and make fails","timestamp":6000,"session_id":"s"}
-{"type":"completion","finalText":"The first file has one line, and make fails","numTurns":2,"durationMs":5000,"usage":{"input_tokens":70,"output_tokens":11,"cache_read_input_tokens":5},"timestamp":7000,"session_id":"s"}
+{"type":"completion","finalText":"The first file has one line, and make fails","numTurns":2,"durationMs":5000,"usage":{"input_tokens":70,"output_tokens":11,"cache_read_input_tokens":0},"timestamp":7000,"session_id":"s"}
 "#;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +79,9 @@ enum Broken {
     RoundsTimes,
     ReadsTheLength,
     DropsRepeatedMessages,
+    TrimsTexts,
+    CutsAtParagraphs,
+    TakesZeroForAbsent,
 }
 
 /// A static that outlives the state.
@@ -178,6 +181,9 @@ impl Mutant {
                 Broken::MultipliesUsage => {
                     usage.input_tokens = usage.input_tokens.map(|tokens| tokens * 10);
                 }
+                Broken::TakesZeroForAbsent => {
+                    usage.cache_read_tokens = usage.cache_read_tokens.filter(|tokens| *tokens > 0);
+                }
                 Broken::ExchangesTokens => {
                     std::mem::swap(&mut usage.input_tokens, &mut usage.output_tokens);
                 }
@@ -226,6 +232,10 @@ impl Mutant {
             Broken::CutsHeads if is_message => entry.content = part(&|index| index > 2),
             Broken::CutsMiddles if is_message => entry.content = part(&|index| index != at),
             Broken::CutsEnds if is_message => entry.content = part(&|index| index < 30),
+            Broken::TrimsTexts => entry.content = text.trim().into(),
+            Broken::CutsAtParagraphs => {
+                entry.content = text.split("\n\n").next().unwrap_or_default().into();
+            }
             Broken::LowersCase if is_message => entry.content = text.to_lowercase().into(),
             Broken::ReadsTheLength if is_message => {
                 entry.content = format!("{} characters", text.chars().count()).into();
@@ -302,7 +312,11 @@ fn mutant(broken: Broken) -> RecordReducer<Mutant, MutantState> {
 
 /// The accounts of the correct executor, which a person has read.
 fn accounts() -> Accounts {
-    Accounts::of(mutant(Broken::None), [LOG]).to_string().replace('?', "an id").parse().unwrap()
+    Accounts::of(mutant(Broken::None), [LOG])
+        .to_string()
+        .replace('?', "the name again")
+        .parse()
+        .unwrap()
 }
 
 fn violation(broken: Broken) -> Option<Violation> {
@@ -353,6 +367,9 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         (B::DropsWarnings, &[Law::UnknownContent, Law::Account]),
         (B::SwapsArguments, &[Law::Account]),
         (B::DropsRepeatedMessages, &[Law::Account]),
+        (B::TrimsTexts, &[Law::Account]),
+        (B::CutsAtParagraphs, &[Law::Account]),
+        (B::TakesZeroForAbsent, &[Law::Account]),
     ];
     for (broken, laws) in table {
         // The last call is not answered.
@@ -376,7 +393,7 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
 fn a_violation_lists_every_field() {
     let text = violation(Broken::ExchangesTokens).unwrap().to_string();
     for line in [
-        "completion usage.input_tokens = usage.output_tokens (sum)",
+        "completion usage.input_tokens = usage.output_tokens",
         "completion usage.output_tokens = usage.input_tokens",
         "declared: completion usage.output_tokens = usage.output_tokens",
     ] {
@@ -509,7 +526,23 @@ fn a_consumer_that_mixes_sessions_is_caught() {
 /// A declaration for everything would be none.
 #[test]
 fn accounts_that_declare_nothing_are_refused() {
-    for line in ["* * = dropped: any", "message text", "tool_* id = decides", "message = decides"] {
-        assert!(line.parse::<Accounts>().is_err(), "{line}");
+    for text in [
+        "* * = dropped: any",
+        "message text",
+        "message text = ",
+        "message text = dropped: ",
+        "message text = somewhere",
+        "message text = user_message.content (sometimes)",
+        "tool_* id = decides",
+        "message = decides",
+        "message id = decides\nmessage id = checked",
+    ] {
+        assert!(text.parse::<Accounts>().is_err(), "{text}");
     }
+    // A generated line without a reason.
+    let accounts: Accounts = Accounts::of(mutant(Broken::None), [LOG]).to_string().parse().unwrap();
+    assert!(accounts.check(mutant(Broken::None), [LOG]).is_err());
+    let every = Every::of(mutant(Broken::None)).accounting(&accounts);
+    assert_eq!(every.check(LOG.as_bytes()).unwrap_err().law, Law::Account);
+    self::accounts().check(mutant(Broken::None), [LOG]).unwrap();
 }

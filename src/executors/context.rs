@@ -289,6 +289,12 @@ impl<R: CallResult> Context<'_, R> {
         report::unread_record(WarningKind::UnknownEvent, name, fields, self.at, self.events);
     }
 
+    /// Keeps a record of an unknown type that is not part of the conversation: in its warning, without an entry, unless
+    /// it is large.
+    pub fn unknown_bookkeeping(&mut self, name: &str, fields: &Fields<'_>) {
+        report::unread_bookkeeping(name, fields, self.at, self.events);
+    }
+
     /// Keeps a content block of an unknown type.
     pub fn unknown_block(&mut self, name: &str, block: impl Into<Json>) {
         report::unknown_block(name, block.into(), self.at, self.events);

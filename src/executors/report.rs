@@ -61,6 +61,22 @@ pub(crate) fn unread_record(
     keep(Warning::new(kind, message).about(name), object_of(fields), timestamp, events);
 }
 
+/// Keeps a record of an unknown type that is not part of the conversation.
+pub(crate) fn unread_bookkeeping(
+    name: &str,
+    fields: &Fields<'_>,
+    timestamp: Option<Timestamp>,
+    events: &mut Batch<DomainEvent>,
+) {
+    let record = object_of(fields);
+    if record.get().len() > Warning::MAX_SAMPLE {
+        return unread_record(WarningKind::UnknownEvent, name, fields, timestamp, events);
+    }
+    let message = format!("unknown type of record: {name}");
+    let warning = Warning::new(WarningKind::UnknownEvent, message).about(name);
+    events.push(warning.sample(record).into());
+}
+
 /// Keeps an object that does not state its record type.
 pub(crate) fn untyped(
     fields: &Fields<'_>,

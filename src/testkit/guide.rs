@@ -111,13 +111,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A test keeps the file: it generates the accounts again and compares them with the file
-//! ([`Accounts::renewed`](super::law::Accounts::renewed) keeps the reasons), and checks
-//! [`Every`](super::law::Every) with it on each log. A new field of the agent, an effect that changed or got lost, is then
+//! A test keeps the file: [`Accounts::check`](super::law::Accounts::check) generates the accounts of all logs again and
+//! compares them with the file, and [`Every`](super::law::Every) checks each log with it.
+//! [`Accounts::renewed`](super::law::Accounts::renewed) keeps the reasons when the file is written again. A new field of the agent, an effect that changed or got lost, is then
 //! a line that a person reads.
 //!
 //! # What to check besides
 //!
+//! - Logs whose values differ: texts that are empty, long, of several lines and paragraphs, with spaces at their ends; zeros,
+//!   large numbers and fractions. The law examines each class of values that a field has, and only those. A value that is
+//!   there in another form than a changed one is `(altered)`: trimmed, rounded, dropped because it is zero.
+//! - A short log, of at most 32 records, for the law of a bounded state.
 //! - Logs with tool calls: results in another order, a call without a result, a failed one. [`Report`](super::law::Report)
 //!   says which laws a log did not exercise; collect logs until each is exercised.
 //! - [`generate::mutated`](super::generate::mutated) gives logs as a later release or a damaged disk would write them,

@@ -208,7 +208,7 @@ fn attachments_say_what_the_model_was_given() {
             "system_message: Be brief.",
             "system_message: [file: a]",
             "system_message: [selection: b, lines 3-4]\nx\ny",
-            "diagnostic: {\"attachment\":{\"type\":\"weather\",\"sky\":\"blue\"}}",
+            "system_message: unknown bookkeeping: attachment/weather",
         ]
     );
     assert_eq!(file.warnings(), [(WarningKind::UnknownEvent, "attachment/weather")]);
@@ -335,4 +335,43 @@ fn one_uuid_hides_no_other_content() {
     let conversation: Conversation = events.iter().collect();
     let said: Vec<_> = conversation.entries.iter().map(|it| it.content.to_string()).collect();
     assert_eq!(said, ["first", "second", "third"], "only an equal copy is dropped");
+}
+
+#[test]
+fn records_of_newer_releases_are_shown_or_quiet() {
+    let file = replay("newer");
+    assert_eq!(
+        file.told(),
+        [
+            "user_message: Sweep the floor",
+            "user_message: And the windows\n[image: image/png, 5 bytes]",
+            "system_message: <task-notification><status>completed</status></task-notification>",
+            "system_message: hook PostToolUse:Bash blocked: dust is left",
+            "system_message: hook Stop blocked: not yet",
+            "system_message: file changed outside: /srv/ada/shop/a.txt",
+            "system_message: background task mop: running",
+            "system_message: [folder: shop]",
+            "error_message: API error 503: Connection error. (retry 1 of 10), next attempt after 500 ms",
+            "error_message: API error 429: Too many requests",
+            "system_message: the request was refused: brooms",
+            "system_message: Switched to another model.",
+            "system_message: model: claude-opus-5",
+            "assistant_message: Swept.",
+            "system_message: The shop is closed.",
+            "system_message: artifact: Floor plan: https://x.example/a",
+            "system_message: unknown bookkeeping: novel-note",
+        ]
+    );
+    let session = file.session();
+    assert_eq!(session.title.as_ref().unwrap(), &"Spring cleaning");
+    assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/new");
+    assert_eq!(session.branch.as_ref().unwrap(), &"sweep");
+    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "n0");
+    // Every unknown record is reported, and only the first is shown.
+    let warnings = file.events.iter().filter_map(|event| match event {
+        DomainEvent::Warning(warning) => warning.subject.clone(),
+        _ => None,
+    });
+    let expected = ["system/novel", "novel-note", "novel-note", "attachment/novel_attachment"];
+    assert_eq!(warnings.collect::<Vec<_>>(), expected);
 }

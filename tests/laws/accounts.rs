@@ -23,16 +23,13 @@ pub(super) fn declared(format: &str) -> Accounts {
 fn the_accounts_of_every_format_are_those_of_its_file() {
     for_every_executor(|executor, format| {
         let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
-        let observed = Accounts::of(executor.clone(), logs);
         let written = declared(format);
-        let renewed = observed.renewed(&written);
         if std::env::var_os("FOLDLINE_RENEW").is_some() {
+            let renewed = Accounts::of(executor.clone(), logs).renewed(&written);
             fs::write(file(format), renewed.to_string()).unwrap();
-            return;
+        } else if let Err(violation) = written.check(executor.clone(), logs) {
+            panic!("{format}: {violation}");
         }
-        assert_eq!(renewed.to_string(), written.to_string(), "{format}");
-        let unexplained: Vec<_> = renewed.unexplained().collect();
-        assert!(unexplained.is_empty(), "{format}:\n{}", unexplained.join("\n"));
     });
 }
 

@@ -34,7 +34,9 @@ pub type SessionOf = for<'o, 'a> fn(&'o Object<'a>) -> Option<Cow<'a, str>>;
 /// [`Executor`](crate::executors::Executor).
 ///
 /// An executor is shorter where records state calls and results, because [`Reducing`](crate::executors::Reducing)
-/// implements the common rules. A reducer of records has no rules but its own.
+/// implements the common rules. The laws demand them of a reducer of records, too: a record that it does not know, and what
+/// is no object, is kept ([`Warning::keeping`](crate::conversation::Warning::keeping)), and a field that it does not know is
+/// reported with a warning.
 ///
 /// ```
 /// use foldline::{

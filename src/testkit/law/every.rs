@@ -35,7 +35,7 @@ use crate::{
 /// let accounts: law::Accounts = "\
 /// message (again) = +user_message
 /// message id = user_message.metadata.messageId
-/// message role = decides; system_message.metadata.extra.role
+/// message role = decides; system_message.metadata.extra.role (altered)
 /// message text = user_message.content
 /// message timestamp = user_message.timestamp
 /// message type = message -> +session; message -> +user_message

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::{
     Law, Outcome, Place, Violation,
-    account::{Difference, name},
+    account::{Difference, Leaf, name},
     same::same,
     texts::{joined, texts},
     totality::{Reading, reading},
@@ -77,7 +79,9 @@ fn problem(what: &str, difference: &Difference) -> Option<String> {
     let head = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
     let is_report = |path: &str| matches!(&*head(path), "diagnostic" | "warning");
     // An entry of the field alone has other leaves, too.
-    let keep = difference.added.iter().filter(|(path, _)| path.contains(UNKNOWN));
+    let names = |value: &Value| value.as_str().is_some_and(|text| text.contains(UNKNOWN));
+    let is_kept = |leaf: &&Leaf| leaf.0.contains(UNKNOWN) || names(&leaf.1);
+    let keep = difference.added.iter().filter(is_kept);
     let keep: BTreeSet<_> = keep.map(|(path, _)| head(path)).collect();
     let is_other = |path: &str| !is_report(path) && !keep.contains(&head(path));
     let mut changed = difference.removed.iter().chain(&difference.added);
@@ -107,7 +111,7 @@ pub fn spelling(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Violation
         let before = fold(&mut records.iter().map(|(_, text)| text.as_str()));
         let after = fold(&mut respelt.iter().map(String::as_str));
         let Difference { removed, added } = Difference::of(&before, &after);
-        let is_raw = |(path, value): &&(String, serde_json::Value)| {
+        let is_raw = |(path, value): &&Leaf| {
             let is_json = value.as_str().is_some_and(|text| text.contains(['{', '[', '"']));
             path.starts_with("diagnostic.") || path.starts_with("warning.") || is_json
         };

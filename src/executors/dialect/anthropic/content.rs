@@ -135,6 +135,11 @@ impl<'a> Block<'a> {
                 object.ignore(&["data", "redacted_thinking"]);
                 BlockKind::RedactedThinking
             }
+            // Another model answers, which the message names.
+            "fallback" => {
+                object.ignore(&["from", "to"]);
+                BlockKind::Text(Text::default())
+            }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 BlockKind::ToolUse(ToolUse::take(&mut object))
             }

@@ -19,7 +19,7 @@ use crate::{
 pub(in crate::testkit::law) type Effects = BTreeSet<String>;
 
 /// A leaf of a fold.
-type Leaf = (String, Value);
+pub(in crate::testkit::law) type Leaf = (String, Value);
 
 /// The differences between two folds.
 #[derive(Debug, Default)]
@@ -34,6 +34,7 @@ pub(super) fn effects(change: &Change, without: &Fold, with: &Fold) -> Effects {
     let mut effects = Effects::new();
     let mut carried = BTreeSet::new();
     let mut counts = BTreeMap::<String, usize>::new();
+    let mut all = None;
     let mut before = BTreeMap::<&str, Vec<&Value>>::new();
     removed.iter().for_each(|(path, value)| before.entry(path).or_default().push(value));
     for (path, value) in &added {
@@ -42,7 +43,17 @@ pub(super) fn effects(change: &Change, without: &Fold, with: &Fold) -> Effects {
         if is_report(path) && old.is_none() {
             continue;
         }
-        if let Some(how) = carries(change, old.map_or(&[], Vec::as_slice), value) {
+        let old = old.map_or(&[][..], Vec::as_slice);
+        if let Some(mut how) = carries(change, old, value) {
+            // The value of the log itself has to be there in the same way.
+            let mut is_elsewhere = || {
+                let all = all.get_or_insert_with(|| all_leaves(without));
+                let there = all.iter().filter(|(other, _)| other == path);
+                is_original(change, &how, &there.map(|(_, value)| value).collect::<Vec<_>>())
+            };
+            if !is_report(path) && !is_original(change, &how, old) && !is_elsewhere() {
+                how += ALTERED;
+            }
             carried.insert(path.as_str());
             *counts.entry(format!("{path}{how}")).or_default() += 1;
         }
@@ -82,6 +93,34 @@ pub(super) fn repetition(without: &Fold, with: &Fold) -> Effects {
     let changed = removed.iter().map(|(path, _)| format!("changes {}", head(path)));
     let effects: Effects = added.chain(changed).collect();
     if effects.is_empty() { Effects::from(["nothing".to_owned()]) } else { effects }
+}
+
+/// Marks a value that is there in another form than a changed one.
+const ALTERED: &str = " (altered)";
+
+/// Whether one of these leaves, of the log as it is, has the original value as a changed one is there.
+fn is_original(change: &Change, how: &str, leaves: &[&Value]) -> bool {
+    let text = |leaf: &Value| leaf.as_str().map(str::to_owned);
+    let number = |leaf: &Value| leaf.as_f64();
+    match (how, change.number, &change.old) {
+        ("", None, Value::Bool(_)) => true,
+        ("", None, old) => leaves.contains(&old),
+        ("", Some((new, difference)), _) => {
+            let old = new - difference;
+            let is_old = |leaf: &&Value| number(leaf).is_some_and(|leaf| leaf == old);
+            leaves.iter().any(|leaf| is_old(leaf) || text(leaf) == text(&change.old))
+        }
+        (" (within)", None, Value::String(old)) => {
+            leaves.iter().any(|leaf| text(leaf).is_some_and(|leaf| leaf.contains(old)))
+        }
+        (_, Some((new, difference)), _) if how.starts_with(" x") && !how.starts_with(" x-") => {
+            let factor: f64 = how[2..].parse().unwrap_or(1.0);
+            let wanted = (new - difference) * factor;
+            let is_wanted = |leaf: f64| (leaf - wanted).abs() <= 0.5 + wanted.abs() * 1e-9;
+            leaves.iter().any(|leaf| number(leaf).is_some_and(is_wanted))
+        }
+        _ => true,
+    }
 }
 
 /// How a leaf carries the new value; `None` if it does not.
@@ -183,6 +222,11 @@ impl Difference {
         }
         difference
     }
+}
+
+/// The leaves of all sessions.
+fn all_leaves(fold: &Fold) -> Vec<Leaf> {
+    fold.sessions.values().flat_map(|session| leaves(session, &SessionFold::default())).collect()
 }
 
 /// The leaves of a fold, except what both have at their beginnings and ends.

@@ -1,6 +1,9 @@
 //! [`examine`]: finds the effects of the scalars of a log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use super::{
     effect::{Effects, effects, repetition},
@@ -23,8 +26,8 @@ use crate::{
 /// The number of times that a field is examined from the beginning of a log. It is also examined the last time.
 const FIRST: usize = 2;
 
-/// The number of short values of a field that are examined.
-const CHOICES: usize = 12;
+/// The number of classes of values of a field that are examined.
+const CLASSES: usize = 16;
 
 /// Marks an effect that only a later record brings.
 const LATER: &str = " (later)";
@@ -75,7 +78,7 @@ pub(super) fn examine(executor: &DynExecutor, log: &[u8], mut each: impl FnMut(E
             }
             for scalar in chosen {
                 let changes = scalar.changes();
-                let mut effects = changes.iter().map(|change| {
+                let attempts = changes.iter().map(|change| {
                     let text = scalar.replace(text, &change.new);
                     let changed = record(*position, &text);
                     let with = run(&reducer, before.clone(), fold.clone(), changed.as_ref(), rest);
@@ -85,7 +88,10 @@ pub(super) fn examine(executor: &DynExecutor, log: &[u8], mut each: impl FnMut(E
                     let later = |effect| if is_soon(&effect) { effect } else { effect + LATER };
                     all.into_iter().map(later).collect::<Effects>()
                 });
-                let effects = effects.find(|effects| !effects.is_empty()).unwrap_or_default();
+                // Nothing of a run is used after its panic.
+                let attempt = AssertUnwindSafe(|| { attempts }.find(|effects| !effects.is_empty()));
+                let panics = |_| Some(Effects::from(["panics".to_owned()]));
+                let effects = catch_unwind(attempt).unwrap_or_else(panics).unwrap_or_default();
                 let path = scalar.path.as_str();
                 each(Examined { position: *position, reading, kind: &kind, path, effects });
             }
@@ -114,9 +120,9 @@ fn choose(
         for scalar in scalars(text) {
             let field = (kind.clone(), scalar.path.clone());
             let (times, values) = fields.entry(field.clone()).or_default();
-            let is_new = scalar.is_choice() && values.insert(scalar.value.to_string());
+            let is_new = values.insert(scalar.class());
             *times += 1;
-            if *times <= FIRST || is_new && values.len() <= CHOICES {
+            if *times <= FIRST || is_new && values.len() <= CLASSES {
                 last.remove(&field);
                 chosen.entry(index).or_default().push(scalar);
             } else {

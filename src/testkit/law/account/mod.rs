@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use self::examine::{Examined, examine};
 pub use self::table::{Accounts, NotAccounts};
 pub(super) use self::{
-    effect::{Difference, Effects},
+    effect::{Difference, Effects, Leaf},
     scalar::{MARKS, name, scalars},
 };
 use super::{Law, Place, Violation, totality::Reading};
@@ -26,7 +26,8 @@ use crate::{executors::DynExecutor, testkit::violation::caught};
 ///
 /// Each record is also repeated: the field `(again)` declares whether that adds nothing or the same once more.
 ///
-/// In one log, a field is examined the first two times, the last time, and where it has another short value.
+/// In one log, a field is examined the first two times, the last time, and where its value is of another class: another
+/// short word, another length, empty, of several lines, with other characters, a zero, a large number.
 ///
 /// # Errors
 /// All fields with another effect, in the syntax of [`Accounts`].
@@ -101,7 +102,7 @@ impl Examined<'_> {
             return Some("the field is not declared".to_owned());
         };
         let is_declared = match effects.is_empty() {
-            true => declared.dropped.is_some(),
+            true => declared.dropped.as_deref().is_some_and(|reason| reason != table::UNSTATED),
             false => declared.effects.contains(effects),
         };
         (!is_declared).then(|| format!("declared: {}", table::line(kind, path, declared)))

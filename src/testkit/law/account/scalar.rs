@@ -153,6 +153,37 @@ fn marked(text: &str) -> String {
     [head, left, inner, right, end].concat()
 }
 
+impl Scalar {
+    /// The class of its value: scalars of one class are treated alike, as a rule.
+    pub(super) fn class(&self) -> String {
+        let of = |marks: &[(bool, &str)]| -> String {
+            marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect()
+        };
+        match &self.value {
+            value if is_choice(value) => value.to_string(),
+            Value::String(text) => of(&[
+                (text.is_empty(), "empty"),
+                (text.len() > 2 << 10, " long"),
+                (text.len() > 64 << 10, " longer"),
+                (text.contains('\n'), " lines"),
+                (text.contains("\n\n"), " paragraphs"),
+                (text.contains('\r'), " returns"),
+                (text.trim() != text, " spaces"),
+                (text.chars().any(|c| c.is_control() && !c.is_whitespace()), " controls"),
+                (!text.is_ascii(), " unicode"),
+                (text.starts_with(['/', '<', '{', '[']), " markup"),
+            ]),
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or(f64::NAN);
+                let fraction = number.fract() != 0.0;
+                let digits = number.abs().log2().max(0.0) / 15.9;
+                format!("{} {fraction} {} {}", number == 0.0, number < 0.0, digits as u8)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
 /// Whether a value is one of a few: a truth value, or a short word. Most ids have digits.
 pub(super) fn is_choice(value: &Value) -> bool {
     let Value::String(word) = value else { return value.is_boolean() };

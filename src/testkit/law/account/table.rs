@@ -7,9 +7,16 @@ use std::{
 };
 
 use super::effect::Effects;
+use crate::{
+    executors::DynExecutor,
+    testkit::{
+        law::same::same,
+        violation::{Law, Place, Violation},
+    },
+};
 
 /// The reason in a generated line, which the author of the executor replaces.
-const UNSTATED: &str = "?";
+pub(super) const UNSTATED: &str = "?";
 
 /// Declares, for each field of each type of record, what becomes of it: the content of an account file.
 ///
@@ -24,13 +31,14 @@ const UNSTATED: &str = "?";
 /// | `.. (within)`, `.. (part)` | is a part of a longer text; a part of it is there |
 /// | `.. (twice)`, `.. (often)` | is there several times |
 /// | `.. (sum)` | is added to other numbers there |
+/// | `.. (altered)` | is there, but the value that the log has is there in another form: trimmed, rounded, absent if it is zero |
 /// | `.. (later)` | only a later record, or the end of the log, brings it there |
 /// | `.. x1000` | is there in another unit; `x-1` is subtracted from another number |
 /// | `ok -> status.status=success` | if it is `ok`, gives this value |
 /// | `user -> +user_message` | if it is `user`, gives such an entry |
 /// | `decides` | has another effect |
 /// | `checked` | is only reported if it is unexpected |
-/// | `dropped: REASON` | has no effect |
+/// | `dropped: REASON` | has no effect. The reason `?` of a generated line counts as none |
 ///
 /// The path `(again)` is a repetition of the whole record: `nothing`, `+user_message`, `changes usage`. A line whose only effect is `dropped` also covers the fields within
 /// its path, and its type may end with `*` for any end.
@@ -73,6 +81,30 @@ impl Accounts {
         match effects.is_empty() {
             true => drop(account.dropped.get_or_insert_with(|| UNSTATED.to_owned())),
             false => drop(account.effects.insert(effects)),
+        }
+    }
+
+    /// Requires that these accounts are those of the logs: every effect that is declared was observed, and the other way
+    /// round, and every field that is dropped has a reason.
+    ///
+    /// # Errors
+    /// The lines that differ, and the fields without a reason.
+    pub fn check<L: AsRef<[u8]>>(
+        &self,
+        executor: impl Into<DynExecutor>,
+        logs: impl IntoIterator<Item = L>,
+    ) -> Result<(), Violation> {
+        let observed = Self::of(executor, logs).renewed(self);
+        let (law, place) = (Law::Account, Place::Completion);
+        let message = "the accounts are not those of the logs";
+        same(law, ["declared", "observed"], place, message, &Lines(self), &Lines(&observed))?;
+        let unexplained: Vec<_> = observed.unexplained().collect();
+        let message = "fields are dropped, and no reason is declared";
+        match unexplained.is_empty() {
+            true => Ok(()),
+            false => {
+                Err(Violation::new(law, place, message).text("fields", unexplained.join("\n")))
+            }
         }
     }
 
@@ -146,6 +178,26 @@ impl Accounts {
     }
 }
 
+/// Whether a text is an effect, by its form.
+fn is_effect(text: &str) -> bool {
+    const NOTES: [&str; 8] =
+        ["(within)", "(part)", "(twice)", "(often)", "(sum)", "(later)", "(altered)", "(not)"];
+    if ["decides", "checked", "nothing", "shown", "panics"].contains(&text)
+        || text.contains(" -> ")
+        || text.starts_with('+')
+        || text.starts_with("changes ")
+    {
+        return true;
+    }
+    let mut words = text.split(' ');
+    let is_place = words.next().is_some_and(|place| place.contains('.'));
+    let is_note = |word: &str| {
+        NOTES.contains(&word)
+            || word.strip_prefix('x').is_some_and(|factor| factor.parse::<f64>().is_ok())
+    };
+    is_place && words.all(is_note)
+}
+
 /// Whether a path is covered by this one, which may contain `*`.
 fn covers(prefix: &str, path: &str) -> bool {
     let mut names = path.split(['.', ':']);
@@ -161,6 +213,16 @@ pub(super) fn line(kind: &str, path: &str, account: &Account) -> String {
     let dropped = account.dropped.iter().map(|reason| format!("dropped: {reason}"));
     let effects: Vec<_> = account.effects.iter().map(together).chain(dropped).collect();
     format!("{kind} {path} = {}", effects.join(" | "))
+}
+
+/// Accounts that are compared line by line.
+#[derive(PartialEq)]
+struct Lines<'a>(&'a Accounts);
+
+impl fmt::Debug for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl fmt::Display for Accounts {
@@ -205,9 +267,23 @@ impl FromStr for Accounts {
                     "only a line whose fields are all dropped may cover several types",
                 ));
             }
+            if let Some(effect) = effects.iter().flatten().find(|effect| !is_effect(effect)) {
+                return Err(wrong(if effect.is_empty() {
+                    "an effect is missing"
+                } else {
+                    "not an effect"
+                }));
+            }
+            if effects.is_empty()
+                && dropped.as_deref().is_none_or(|reason| reason.trim().is_empty())
+            {
+                return Err(wrong("expected an effect, or `dropped: ` and a reason"));
+            }
             let kind = if kind == "-" { "" } else { kind };
             let account = Account { effects, dropped };
-            accounts.fields.insert((kind.to_owned(), path.to_owned()), account);
+            if accounts.fields.insert((kind.to_owned(), path.to_owned()), account).is_some() {
+                return Err(wrong("the field is declared twice"));
+            }
         }
         Ok(accounts)
     }

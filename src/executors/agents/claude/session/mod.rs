@@ -1,7 +1,9 @@
 //! Session files: `~/.claude/projects/<project>/<session>.jsonl`.
 
 mod attachment;
+mod bookkeeping;
 mod content;
+mod json;
 mod progress;
 mod types;
 
@@ -10,8 +12,9 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use self::{
+    json::ClaudeSessionJson,
     progress::{AgentMessage, Progress},
-    types::{Author, ClaudeSessionJson, ClaudeSessionLine},
+    types::{Author, ClaudeSessionLine},
 };
 use crate::{
     conversation::{
@@ -28,7 +31,7 @@ use crate::{
         },
         dialect::anthropic::{Block, BlockKind, Message},
         evidence::{is_tree_record, nested},
-        wire::Object,
+        wire::{Fields, Object},
     },
 };
 
@@ -53,6 +56,12 @@ pub struct ClaudeSessionMemory {
     typed: Option<(Text, Timestamp)>,
     /// The last pull request, which the file repeats.
     pull_request: Option<Text>,
+    /// Whether the user gave the session a title.
+    #[serde(default)]
+    has_custom_title: bool,
+    /// Whether the session has bookkeeping of an unknown type.
+    #[serde(default)]
+    has_unknown: bool,
 }
 
 /// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
@@ -134,7 +143,7 @@ impl Step<'_, '_> {
         let is_sidechain = author.is_sidechain;
         self.enter(author);
         // Unknown content is always reported, also from repeated records.
-        let is_unknown = matches!(json, ClaudeSessionJson::UnknownAttachment(..));
+        let is_unknown = matches!(json, ClaudeSessionJson::UnknownBookkeeping { .. });
         if self.memory.knows(uuid, content) && !is_unknown {
             // In a repeated record, only the usage may be new.
             if let ClaudeSessionJson::Assistant { message, .. } = &json
@@ -152,7 +161,10 @@ impl Step<'_, '_> {
                 let meta = meta.as_deref().unwrap_or_default();
                 messages::user(message, ToModel { from_program, detail, meta }, extra, self.cx);
             }
-            ClaudeSessionJson::Assistant { message, is_error } => {
+            ClaudeSessionJson::Assistant { message, is_error, effort } => {
+                if effort.is_some() && !is_sidechain {
+                    self.cx.session(Session { reasoning_effort: effort, ..Session::default() });
+                }
                 self.count_usage(&message);
                 let is_main = !is_sidechain || self.memory.is_agent_file;
                 self.assistant(message, is_error, is_main, extra);
@@ -163,12 +175,24 @@ impl Step<'_, '_> {
                 }
             }
             ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
-            ClaudeSessionJson::UnknownAttachment(name, raw) => {
-                let fields = vec![("attachment".into(), raw)];
-                self.cx.unknown_event(&format!("attachment/{name}"), &fields);
+            ClaudeSessionJson::UnknownBookkeeping { name, fields } => self.unknown(&name, &fields),
+            ClaudeSessionJson::UnknownSystem { name, text } => {
+                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+                self.cx.unknown_bookkeeping(&name, &Fields::new());
+            }
+            ClaudeSessionJson::CustomTitle(title) => {
+                self.memory.has_custom_title = true;
+                self.cx.session(Session { title: Some(title), ..Session::default() });
             }
             ClaudeSessionJson::Title(title) => {
-                self.cx.session(Session { title: Some(title), ..Session::default() });
+                // The title that the user gave outranks all others.
+                let title = Some(title).filter(|_| !self.memory.has_custom_title);
+                self.cx.session(Session { title, ..Session::default() });
+            }
+            ClaudeSessionJson::Facts(facts) => self.cx.session(*facts),
+            ClaudeSessionJson::Fallback(text, model) => {
+                messages::notice(text, self.cx);
+                messages::model(Some(model), self.cx);
             }
             ClaudeSessionJson::PullRequest(url, extra) => {
                 if self.memory.pull_request.as_ref() != Some(&url) {
@@ -179,6 +203,15 @@ impl Step<'_, '_> {
             }
             ClaudeSessionJson::Quiet => {}
         }
+    }
+
+    /// Reports bookkeeping of an unknown type, of which new releases of the program write many records: the first one
+    /// also as a message.
+    fn unknown(&mut self, name: &str, fields: &Fields<'_>) {
+        if !std::mem::replace(&mut self.memory.has_unknown, true) {
+            messages::notice(format!("unknown bookkeeping: {name}"), self.cx);
+        }
+        self.cx.unknown_bookkeeping(name, fields);
     }
 
     /// Applies the author of a record. The directory of the session is the first one, since commands that change the

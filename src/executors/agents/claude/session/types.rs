@@ -1,21 +1,15 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
-use std::borrow::Cow;
-
 use super::{
-    attachment,
+    attachment, bookkeeping,
     content::{fingerprint, take_message},
+    json::ClaudeSessionJson,
     progress::{self, Progress},
 };
 use crate::{
-    conversation::{CorrId, NormalizedEntryType, Text},
+    conversation::{CorrId, Text},
     executors::{
-        Extra, Header, Parsed,
-        claude::{
-            markup,
-            notice::{api_error, compaction},
-        },
-        dialect::anthropic::{Message, error_message},
+        Header, Parsed,
         wire::{Object, value},
     },
     json::Raw,
@@ -46,40 +40,6 @@ pub struct Author {
     pub is_sidechain: bool,
     /// The sub-agent.
     pub agent_id: Option<Text>,
-}
-
-/// One record of a session file.
-#[derive(Clone, Debug)]
-pub enum ClaudeSessionJson<'a> {
-    /// `user`: a prompt, a tool's result, or a message of the program in the user's name.
-    User {
-        message: Message<'a>,
-        /// The tool-specific result.
-        detail: Option<Raw<'a>>,
-        /// The reasons why tools did not run.
-        meta: Option<Vec<Raw<'a>>>,
-        /// Whether the program wrote it, not the user.
-        from_program: bool,
-    },
-    /// `assistant`: usually one block of a message.
-    Assistant {
-        message: Message<'a>,
-        /// Whether the program generated it after a failure.
-        is_error: bool,
-    },
-    /// `system` and attachments: a message of the program or context for the model.
-    Said(NormalizedEntryType, Vec<Text>),
-    Progress {
-        call: Option<CorrId>,
-        progress: Progress<'a>,
-    },
-    /// An attachment of an unknown type.
-    UnknownAttachment(Cow<'a, str>, Raw<'a>),
-    /// `ai-title` and `summary`.
-    Title(Text),
-    PullRequest(Text, Extra),
-    /// Known bookkeeping without displayable content.
-    Quiet,
 }
 
 /// Known, unused fields of all records in the tree.
@@ -115,16 +75,26 @@ impl<'a> ClaudeSessionLine<'a> {
         let json = match &*kind {
             "user" => take_user(object, &mut content),
             "assistant" => take_assistant(object, &mut content),
-            "system" => take_system(&header.name, object),
+            "system" => bookkeeping::take_system(&header.name, object),
             "progress" => take_progress(object),
             "attachment" => object.raw("attachment").map(|raw| {
                 object.ignore(&["rendered"]);
                 match attachment::read(raw, object) {
                     Ok((kind, texts)) => ClaudeSessionJson::Said(kind, texts),
-                    Err(name) => ClaudeSessionJson::UnknownAttachment(name, raw),
+                    Err(name) => ClaudeSessionJson::UnknownBookkeeping {
+                        name: format!("attachment/{name}").into(),
+                        fields: vec![("attachment".into(), raw)],
+                    },
                 }
             }),
-            _ => take_bookkeeping(&kind, object),
+            // A record without an id is not part of the tree.
+            _ => bookkeeping::take(&kind, object).or_else(|| {
+                let is_bookkeeping = !kind.is_empty() && !object.has("uuid");
+                is_bookkeeping.then(|| ClaudeSessionJson::UnknownBookkeeping {
+                    name: kind.clone(),
+                    fields: std::mem::take(object).rest(),
+                })
+            }),
         };
         let Some(json) = json else {
             if let Some(data) = object.get("data").filter(|_| kind == "progress") {
@@ -188,6 +158,8 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
         "thinkingMetadata",
         "todos",
     ]);
+    object.ignore(&["classifierMetaLines", "interruptedByShutdown", "interruptedMessageId"]);
+    object.ignore(&["mcpMeta", "sessionKind", "toolDenialKind", "toolEndsTurn", "turnCompanion"]);
     Some(ClaudeSessionJson::User {
         message,
         detail: object.raw("toolUseResult"),
@@ -201,73 +173,13 @@ fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<Clau
     let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
     let is_error = object.raw("error").is_some() || is_error;
     object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
-    Some(ClaudeSessionJson::Assistant { message, is_error })
-}
-
-fn take_system<'a>(name: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let mut kind = NormalizedEntryType::SystemMessage;
-    let texts = match name {
-        "system/compact_boundary" | "system/microcompact_boundary" => {
-            let content = object.str("content").unwrap_or("conversation compacted".into());
-            let names = ["compactMetadata", "microcompactMetadata"];
-            vec![compaction(object, &names, &content)]
-        }
-        "system/api_error" => {
-            object.ignore(&["cause"]);
-            let delay = object.f64("retryInMs");
-            let error = object.raw("error");
-            let status = error.and_then(value::object).and_then(|mut error| error.u64("status"));
-            let attempts = ["retryAttempt", "maxRetries"].map(|key| object.u64(key));
-            kind = NormalizedEntryType::ErrorMessage;
-            vec![api_error(status, error.map(error_message).as_ref(), attempts, delay)]
-        }
-        "system/local_command" | "system/away_summary" => {
-            let (_, text) = markup::read(object.text("content").unwrap_or_default());
-            vec![text]
-        }
-        "system/stop_hook_summary" => {
-            object.ignore(&["hookAdditionalContext", "hookCount", "hookInfos", "hasOutput"]);
-            let errors = object.array("hookErrors").unwrap_or_default();
-            let prevented = object.bool("preventedContinuation").unwrap_or(false);
-            // The reason why the agent must stop or continue.
-            let reason = object.text("stopReason");
-            let reason = reason.filter(|reason| prevented || !reason.is_empty());
-            let words = errors.into_iter().map(value::into_text).chain(reason);
-            words.map(|text| Text::from(format!("stop hook: {text}"))).collect()
-        }
-        "system/turn_duration" => {
-            object.ignore(&["durationMs", "messageCount"]);
-            return Some(ClaudeSessionJson::Quiet);
-        }
-        _ => return None,
-    };
-    Some(ClaudeSessionJson::Said(kind, texts))
+    object.ignore(&["errorDetails", "isAbortedMidStream", "supersedesUuids"]);
+    let effort = object.text("effort");
+    Some(ClaudeSessionJson::Assistant { message, is_error, effort })
 }
 
 fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
     let progress = Progress::take(object)?;
     let call = progress::take_call(object);
     Some(ClaudeSessionJson::Progress { call, progress })
-}
-
-fn take_bookkeeping<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
-    let fields: &[&str] = match kind {
-        "summary" => {
-            object.ignore(&["leafUuid"]);
-            return object.text("summary").map(ClaudeSessionJson::Title);
-        }
-        "ai-title" => return object.text("aiTitle").map(ClaudeSessionJson::Title),
-        "pr-link" => {
-            let fields = object.extra(&["prNumber", "prRepository"]);
-            return object.text("prUrl").map(|url| ClaudeSessionJson::PullRequest(url, fields));
-        }
-        "file-history-snapshot" => &["messageId", "snapshot", "isSnapshotUpdate"],
-        "file-history-delta" => &["messageId", "snapshotMessageId", "trackingPath", "backup"],
-        "queue-operation" => &["operation", "content"],
-        "last-prompt" => &["lastPrompt", "leafUuid"],
-        "permission-mode" | "mode" => &["permissionMode", "mode"],
-        _ => return None,
-    };
-    object.ignore(fields);
-    Some(ClaudeSessionJson::Quiet)
 }
