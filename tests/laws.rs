@@ -95,31 +95,27 @@ fn every_law_holds_on_every_log_of_every_format() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// A log is repeated some thousand times, so that two logs of each format have to do.
+/// A log is repeated some thousand times, so that one log of each format has to do: the shortest with some records that
+/// ends with nothing open.
 #[test]
 fn no_state_grows_while_nothing_is_open() {
     let mut failures = Vec::new();
     for_every_executor(|executor, format| {
         let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
-        let mut logs: Vec<_> = logs.filter(|log| log.contains(&b'\n')).collect();
+        let mut logs: Vec<_> = logs.filter(|log| run::records(&text_of(log)).len() > 4).collect();
         logs.sort_by_key(Vec::len);
-        let outcomes = logs.iter().rev().map(|log| law::bounded_state(executor, log));
-        let mut checked = 0;
-        for outcome in outcomes {
-            match outcome {
-                Ok(Outcome::Checked) => checked += 1,
-                Ok(_) => {}
-                Err(violation) => failures.push(format!("{format}: {violation}")),
-            }
-            if checked == 2 {
-                break;
-            }
-        }
-        if checked == 0 {
-            failures.push(format!("no fixture of {format} ends with nothing open"));
+        let mut outcomes = logs.iter().map(|log| law::bounded_state(executor, log));
+        match outcomes.find(|outcome| !matches!(outcome, Ok(Outcome::Vacuous(_)))) {
+            Some(Ok(_)) => {}
+            Some(Err(violation)) => failures.push(format!("{format}: {violation}")),
+            None => failures.push(format!("no fixture of {format} ends with nothing open")),
         }
     });
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+fn text_of(log: &[u8]) -> String {
+    String::from_utf8_lossy(log).into_owned()
 }
 
 /// A truncated log is also a log, and every byte may be the last one.
@@ -176,7 +172,9 @@ fn json_that_nests_without_end_is_accounted_for() {
             "{\"a\":".repeat(30_000),
             deep,
         ] {
-            law::every(executor.clone(), line.as_bytes())
+            let every = Every::of(executor.clone()).without(&Law::OF_REGULAR_LOGS);
+            every
+                .check(line.as_bytes())
                 .unwrap_or_else(|violation| panic!("{format}: {violation}"));
         }
     });
