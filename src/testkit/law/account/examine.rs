@@ -27,7 +27,7 @@ use crate::{
 const FIRST: usize = 2;
 
 /// The number of classes of values of a field that are examined.
-const CLASSES: usize = 16;
+const CLASSES: usize = 24;
 
 /// Marks an effect that only a later record brings.
 const LATER: &str = " (later)";
@@ -117,10 +117,16 @@ fn choose(
     for (index, ((_, text), record)) in lines.iter().zip(records).enumerate() {
         let Some(record) = record else { continue };
         let (_, kind) = reading(executor, &record.item);
-        for scalar in scalars(text) {
+        let all = scalars(text);
+        let around: Vec<_> = all
+            .iter()
+            .filter(|scalar| scalar.value.is_string() && scalar.is_choice())
+            .cloned()
+            .collect();
+        for scalar in all {
             let field = (kind.clone(), scalar.path.clone());
             let (times, values) = fields.entry(field.clone()).or_default();
-            let is_new = values.insert(scalar.class());
+            let is_new = values.insert(class(&scalar, &around));
             *times += 1;
             if *times <= FIRST || is_new && values.len() <= CLASSES {
                 last.remove(&field);
@@ -134,6 +140,21 @@ fn choose(
         chosen.entry(index).or_default().push(scalar);
     }
     chosen
+}
+
+/// The class of a scalar, with the short words of the objects around it, such as a role or the name of a tool.
+fn class(scalar: &Scalar, choices: &[Scalar]) -> String {
+    let parent = |path: &str| {
+        path.rsplit_once('.').map_or(String::new(), |(parent, _)| format!("{parent}."))
+    };
+    let is_around = |choice: &&Scalar| {
+        choice.path != scalar.path && scalar.path.starts_with(&parent(&choice.path))
+    };
+    let mut class = scalar.class();
+    if !scalar.is_choice() {
+        choices.iter().filter(is_around).for_each(|choice| class += &format!(" {}", choice.value));
+    }
+    class
 }
 
 /// The folds after the first of these records, and after all of them as if they were the last of the log.

@@ -27,7 +27,8 @@ use crate::{executors::DynExecutor, testkit::violation::caught};
 /// Each record is also repeated: the field `(again)` declares whether that adds nothing or the same once more.
 ///
 /// In one log, a field is examined the first two times, the last time, and where its value is of another class: another
-/// short word, another length, empty, of several lines, with other characters, a zero, a large number.
+/// short word, another length, empty, of several lines, with other characters, a zero, a large number; or where a short word
+/// of the objects around it is another, such as a role.
 ///
 /// # Errors
 /// All fields with another effect, in the syntax of [`Accounts`].
