@@ -302,7 +302,10 @@ impl LogFile {
     }
 
     /// The metadata of the open file; `None` for a stream.
-    pub(super) fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
         match &self.handle {
             Handle::Stream(..) => Ok(None),
             Handle::Regular(regular) => {

@@ -15,7 +15,7 @@ use super::{
     checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
     flight::Flight,
-    look::{Look, Number},
+    look::{Look, Number, number},
     mask::{self, Masking, SharedMasker},
     outbox::{Outbox, Ticket, Unsent},
 };
@@ -169,9 +169,9 @@ impl ShippedLog {
 
     /// The device and inode of the current file.
     pub(super) fn file_number(&self) -> Option<Number> {
-        let status = self.follow.as_ref().and_then(|follow| follow.file().status().ok()?);
-        let file = status.as_ref().map(Before::of).or(self.current)?;
-        Some((file.device, file.inode))
+        let metadata = self.follow.as_ref().and_then(|follow| follow.file().metadata().ok()?);
+        let current = || self.current.map(|file| (file.device, file.inode));
+        metadata.as_ref().map(number).or_else(current)
     }
 
     /// Whether the current file is at the path of the log, or no file is.
@@ -189,7 +189,7 @@ impl ShippedLog {
     /// Whether the file is unchanged since an earlier run shipped it completely. Then it need not be read.
     pub(super) fn is_as_it_was(&mut self) -> bool {
         let here = Look::at(&self.path);
-        let status = LogFile::open_regular(&self.path).and_then(|file| file.status());
+        let status = LogFile::open_regular(&self.path).and_then(|mut file| file.status());
         let Ok(Some(status)) = status else { return false };
         let is_as_it_was = self.latest.is_some_and(|left| {
             let (length, modified) = (status.size, status.modified);
