@@ -9,7 +9,7 @@ use super::{
     Database, Rows, SqliteError,
     crc::execute_summed,
     outbox::write_marks,
-    statements::{count, find, moment, position, state, unsigned},
+    statements::{count, find, moment, position, run, state, unsigned},
     writer::SourceWriter,
 };
 use crate::{
@@ -177,7 +177,6 @@ fn write(
     commit: &Commit<Rows>,
 ) -> rusqlite::Result<Receipt> {
     let Commit { source, checkpoint, output, expected: _ } = commit;
-    let Rows { parts, warnings, .. } = output;
     let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
     // Two statements: for an upsert, SQLite would first flush the whole search index to be able to undo it.
@@ -185,15 +184,15 @@ fn write(
         None => {
             "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns,
                                   read_length, read_edges, read_sha256, first_line, line, offset,
-                                  state, complete, crc32, id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                                  state, complete, crc32, id, max_offset)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?14)"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = ?1, path = ?2, format = ?3, device = ?4, inode = ?5, size = ?6,
                  modified_at = ?7, changed_ns = ?8, read_length = ?9, read_edges = ?10,
                  read_sha256 = ?11, first_line = ?12, line = ?13, offset = ?14, state = ?15,
-                 complete = ?16, crc32 = ?17
+                 complete = ?16, crc32 = ?17, max_offset = max(max_offset, ?14)
              WHERE id = ?18"
         }
     };
@@ -220,8 +219,13 @@ fn write(
         id,
     )?;
     let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
-    let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(parts)?;
-    receipt.warnings += warnings;
+    // The segment continues in another file, and its first entries are further on in the file before.
+    if let Some(reached) = output.max_offset().filter(|reached| *reached > position.offset) {
+        let sql = "UPDATE sources SET max_offset = max(max_offset, ?2) WHERE id = ?1";
+        run(transaction, sql, params![id, reached.cast_signed()])?;
+    }
+    let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(&output.parts)?;
+    receipt.warnings += output.warnings;
     Ok(receipt)
 }
 
