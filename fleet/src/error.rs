@@ -49,6 +49,13 @@ pub(crate) enum Error {
     #[error(transparent)]
     KafkaLedger(#[from] KafkaLedgerError),
 
+    #[error(
+        "another sink stores events in {}: it has moved the mark of partition {partition} from {own} to {found}. This \
+         sink ends, and has stored nothing since its last commit; run one sink per database",
+        .path.display()
+    )]
+    OtherSink { path: PathBuf, partition: String, own: String, found: String },
+
     #[error("{0}")]
     Shipping(String),
 

@@ -278,6 +278,8 @@ impl Sink {
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
+            // Before the segments: another sink may have stored some of them.
+            self.offsets.begin(&mut self.database)?;
             records.iter().for_each(|(_, records)| self.outputs.add_records(records));
             match self.outputs.commit(&mut self.database, &commits, &marks) {
                 Ok(receipt) => {

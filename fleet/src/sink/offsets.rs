@@ -29,8 +29,8 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 pub(super) struct Offsets {
     topic: String,
     partitions: BTreeSet<i32>,
-    /// Committed offsets.
-    stored: BTreeMap<i32, i64>,
+    /// Committed offsets; `None` of a partition of which nothing is stored.
+    stored: BTreeMap<i32, Option<i64>>,
     /// Offsets that are not committed yet.
     reached: BTreeMap<i32, i64>,
     /// Partitions that were read to their end.
@@ -70,14 +70,17 @@ impl Offsets {
             )));
         }
         let mut from = TopicPartitionList::new();
+        let mut all = BTreeMap::new();
         for &partition in &partitions {
             let stored = database.mark(&name(topic, partition))?;
             let stored = stored.and_then(|stored| stored.get().parse().ok());
+            all.insert(partition, stored);
             let offset = stored.map_or(Offset::Beginning, Offset::Offset);
             from.add_partition_offset(topic, partition, offset).map_err(fail)?;
         }
         consumer.assign(&from).map_err(fail)?;
-        Ok((consumer, Self { topic: topic.to_owned(), partitions, ..Self::default() }))
+        let topic = topic.to_owned();
+        Ok((consumer, Self { topic, partitions, stored: all, ..Self::default() }))
     }
 
     pub(super) fn reached(&mut self, partition: i32, next: i64) {
@@ -102,14 +105,29 @@ impl Offsets {
         self.reached.iter().map(mark).collect()
     }
 
-    /// Records that the marks were committed.
-    pub(super) fn committed(&mut self) {
-        self.stored.append(&mut self.reached);
+    /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.
+    pub(super) fn begin(&self, database: &mut Database) -> Result<(), Error> {
+        let own = |(&partition, stored): (&i32, &Option<i64>)| {
+            let state = Json::of(stored).map_err(|error| Error::Output(error.into()))?;
+            Ok(Mark { name: name(&self.topic, partition), state })
+        };
+        let own = self.stored.iter().map(own).collect::<Result<Vec<_>, Error>>()?;
+        let Some(Mark { name, state: found }) = database.begin_after(&own)? else { return Ok(()) };
+        let own = own.into_iter().find(|mark| mark.name == name).map(|mark| mark.state);
+        let partition = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let (own, found) = (own.unwrap_or_default().get().to_owned(), found.get().to_owned());
+        Err(Error::OtherSink { path: database.path().to_owned(), partition, own, found })
     }
 
-    /// The offset of the next event to be stored, for each partition read in this run.
+    /// Records that the marks were committed.
+    pub(super) fn committed(&mut self) {
+        let reached = std::mem::take(&mut self.reached);
+        self.stored.extend(reached.into_iter().map(|(partition, next)| (partition, Some(next))));
+    }
+
+    /// The offset of the next event to be stored, for each partition of which events are stored.
     pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
-        self.stored.iter().map(|(partition, next)| (*partition, *next as f64))
+        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)? as f64)))
     }
 }
 

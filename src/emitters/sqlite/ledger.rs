@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use tracing::debug;
 
 use super::{
-    Database, Rows, SqliteError,
+    Ahead, Database, Rows, SqliteError,
     crc::execute_summed,
     outbox::write_marks,
     statements::{count, find, moment, position, run, state, unsigned},
@@ -42,8 +42,43 @@ impl Database {
         commits: &[Commit<Rows>],
     ) -> Result<Receipt, CommitError<SqliteError>> {
         let receipt = self.transact(|transaction, path| write_all(transaction, path, commits))?;
-        self.is_ahead = true;
+        self.ahead = Ahead::Written;
         Ok(receipt)
+    }
+
+    /// Begins the transaction of the next commit, unless a mark has another state than expected; an expected state of
+    /// `null` means that there is no such mark. Until the commit, the database is locked for other writers, so a
+    /// program that passes the marks of its last commit detects every other program that moves them.
+    ///
+    /// Returns the first mark with another state, as it is stored; then no transaction is open.
+    ///
+    /// Not supported within a replacement.
+    ///
+    /// # Errors
+    /// The database is locked, or cannot be read.
+    pub fn begin_after(&mut self, expected: &[Mark]) -> Result<Option<Mark>, SqliteError> {
+        let sql = "SELECT state FROM outputs WHERE name = ?1";
+        let compared = self.transact(|transaction, path| {
+            for Mark { name, state: expected } in expected {
+                let found = find(transaction, sql, [name], |row| state(row, 0));
+                let found = found.map_err(|error| SqliteError::new(path, &error))?;
+                let found = found.unwrap_or_default();
+                if found != *expected {
+                    return Ok(Some(Mark { name: name.clone(), state: found }));
+                }
+            }
+            Ok(None)
+        });
+        let different = compared.map_err(|error| match error {
+            CommitError::Failed(error) => error,
+            // No source is compared.
+            CommitError::Moved { .. } => SqliteError::Overtaken(self.path.clone()),
+        })?;
+        if different.is_some() {
+            self.with(|connection| connection.execute_batch("ROLLBACK"))?;
+        }
+        self.ahead = if different.is_none() { Ahead::Begun } else { Ahead::Closed };
+        Ok(different)
     }
 
     /// Commits segments and the rows that `beside` writes in one transaction. `beside` receives the number of
@@ -53,7 +88,7 @@ impl Database {
         commits: &[Commit<Rows>],
         beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let adds = self.is_ahead || !commits.is_empty();
+        let adds = self.ahead == Ahead::Written || !commits.is_empty();
         let write = |transaction: &Connection, path: &Path| -> Result<_, CommitError<_>> {
             let receipt = write_all(transaction, path, commits)?;
             let counted = count_commit(transaction, adds);
@@ -61,7 +96,7 @@ impl Database {
             beside(transaction, before, now)?;
             Ok(receipt)
         };
-        let receipt = if self.connection.is_autocommit() || self.is_ahead {
+        let receipt = if self.connection.is_autocommit() || self.ahead != Ahead::Closed {
             self.transact(|transaction, path| {
                 let receipt = write(transaction, path)?;
                 let committed = transaction.execute_batch("COMMIT");
@@ -77,7 +112,7 @@ impl Database {
             part.commit().map_err(fail)?;
             receipt
         };
-        self.is_ahead = false;
+        self.ahead = Ahead::Closed;
         debug!(?receipt, "committed");
         Ok(receipt)
     }
@@ -87,13 +122,13 @@ impl Database {
         &mut self,
         write: impl FnOnce(&Connection, &Path) -> Result<T, CommitError<SqliteError>>,
     ) -> Result<T, CommitError<SqliteError>> {
-        let Self { connection, path, is_ahead, .. } = self;
-        if !*is_ahead {
+        let Self { connection, path, ahead, .. } = self;
+        if *ahead == Ahead::Closed {
             let begun = connection.execute_batch("BEGIN IMMEDIATE");
             begun.map_err(|error| SqliteError::new(path, &error))?;
         }
         write(connection, path).inspect_err(|_| {
-            *is_ahead = false;
+            *ahead = Ahead::Closed;
             // SQLite may already have rolled the transaction back.
             let _ = connection.execute_batch("ROLLBACK");
         })
