@@ -46,6 +46,11 @@ pub(crate) enum Error {
     #[error("{}", .0.join("\n"))]
     Unsound(Vec<String>),
 
+    #[error(
+        "the next events of a partition were deleted while this sink ran; start it again, then it records which ones"
+    )]
+    DeletedMeanwhile,
+
     #[error(transparent)]
     KafkaLedger(#[from] KafkaLedgerError),
 

@@ -21,6 +21,7 @@
 mod args;
 mod cluster;
 mod connection;
+mod deleted;
 mod error;
 mod exit;
 mod exporter;

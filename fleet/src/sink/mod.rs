@@ -28,9 +28,13 @@ use foldline_cli::shared::{
 use rdkafka::{
     ClientConfig, Message,
     consumer::BaseConsumer,
-    error::{KafkaError, RDKafkaErrorCode::GroupAuthorizationFailed},
+    error::{
+        KafkaError,
+        RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
+    },
 };
 
+pub(crate) use self::offsets::{name, name_of_deleted};
 use self::{
     feed::{Fed, Feed, Segment},
     offsets::Offsets,
@@ -82,6 +86,9 @@ const POLL: Duration = Duration::from_millis(50);
 /// The maximum time between commits.
 const INTERVAL: Duration = Duration::from_millis(250);
 
+/// The time without events after which the offsets are moved to the ends of the partitions.
+const QUIET: Duration = Duration::from_secs(5);
+
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
 
@@ -105,10 +112,10 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     let mut sink = Sink::open(&client, &topics.events, &path, trail, wait)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
     sink.run(&stop, args.once)?;
-    let gaps = sink.gaps;
+    let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
     let Receipt { sessions, entries, .. } = sink.close()?;
     say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
-    Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
+    Ok(if is_incomplete { exit::FAILED } else { exit::FINE })
 }
 
 /// Stores events in a database.
@@ -126,6 +133,8 @@ struct Sink {
     records: Vec<(SourceName, Records)>,
     pending_size: usize,
     since: Option<Instant>,
+    /// When the last event arrived.
+    quiet: Instant,
     receipt: Receipt,
     exporter: Option<Exporter>,
     commits: u64,
@@ -161,6 +170,7 @@ impl Sink {
             records: Vec::new(),
             pending_size: 0,
             since: None,
+            quiet: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
             commits: 0,
@@ -172,6 +182,8 @@ impl Sink {
 
     /// Stores events until it is stopped, or with `once` until all existing events are stored.
     fn run(&mut self, stop: &AtomicBool, once: bool) -> Result<(), Error> {
+        // What was deleted is recorded, even if the sink is killed before the next event.
+        self.commit()?;
         while !stop.load(Ordering::Relaxed) {
             self.step()?;
             if self.is_due() {
@@ -187,8 +199,13 @@ impl Sink {
 
     fn step(&mut self) -> Result<(), Error> {
         match self.consumer.poll(POLL) {
+            None if self.since.is_none() && self.quiet.elapsed() >= QUIET => {
+                self.quiet = Instant::now();
+                self.offsets.settle(&self.consumer);
+            }
             None => {}
             Some(Ok(message)) => {
+                self.quiet = Instant::now();
                 self.is_said = false;
                 self.since.get_or_insert_with(Instant::now);
                 match self.feed.take(&message)? {
@@ -210,7 +227,13 @@ impl Sink {
                     }
                 }
             }
-            Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
+            Some(Err(KafkaError::PartitionEOF(partition))) => {
+                let moved = self.offsets.at_end(partition).then(Instant::now);
+                self.since = self.since.or(moved);
+            }
+            Some(Err(KafkaError::MessageConsumption(AutoOffsetReset))) => {
+                return Err(Error::DeletedMeanwhile);
+            }
             // The group has a name only because the client requires one: no right to join it is needed.
             Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
@@ -244,6 +267,11 @@ impl Sink {
                 "foldline_sink_gaps_total",
                 "Segments that do not begin at the stored position",
                 self.gaps,
+            ),
+            next(
+                "foldline_sink_deleted_total",
+                "Offsets of events that were deleted before they were stored",
+                self.offsets.deleted(),
             ),
         ]);
     }

@@ -1,16 +1,19 @@
-//! `foldline-fleet status`: the progress of the workers.
+//! `foldline-fleet status`: the progress of the workers, and of a sink.
 
 mod print;
+mod stored;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use rdkafka::{ClientConfig, consumer::Consumer};
 use serde::Serialize;
 
+use self::stored::Stored;
 use crate::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
+    deleted::{DELETED, Deleted, Range},
     error::Error,
     exit,
     ledger::{Cluster, INPUT, KafkaLedgerError, Place, States},
@@ -30,8 +33,9 @@ Exit codes:
 
 With --format json: an object with `prefix`, `partitions` (`partition`, `logs_begin`, `logs_end`, `folded_to`, `lag`,
 `events_end`, `sources`, `worker`; `null` where the cluster does not say), `lag`, `sources`, `group` (its state),
-`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`) and `notes`. Offsets count messages; those of events
-count also the ends of transactions. How far a sink has come is in its database.";
+`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`), `deleted` (`partition`, `from`, `to`: messages that
+were deleted before they were folded) and `notes`; with --db also `sink` with `partitions` (`partition`, `stored_to`)
+and `deleted`, of events. Offsets count messages; those of events count also the ends of transactions.";
 
 /// The topics that are inspected.
 const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
@@ -46,6 +50,10 @@ pub(crate) struct StatusArgs {
     /// The group of the workers; else PREFIX.work
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
+
+    /// Also report what the sink of this database has stored
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
 
     /// The output format
     #[arg(long, short, value_enum, default_value_t)]
@@ -73,6 +81,9 @@ struct Status {
     group: String,
     workers: Vec<Member>,
     gaps: Vec<Gap>,
+    deleted: Vec<DeletedRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sink: Option<Stored>,
     notes: Vec<String>,
 }
 
@@ -104,6 +115,20 @@ struct Gap {
     note: String,
 }
 
+/// Messages of a partition that were deleted before they were read.
+#[derive(Debug, Serialize)]
+struct DeletedRange {
+    partition: i32,
+    #[serde(flatten)]
+    range: Range,
+}
+
+impl DeletedRange {
+    fn all(partition: i32, deleted: &Deleted) -> impl Iterator<Item = Self> {
+        deleted.ranges().iter().map(move |&range| Self { partition, range })
+    }
+}
+
 pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
@@ -119,6 +144,9 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     status.ask_group(&connection, &group, &topics)?;
     let folded = status.read_states(&client, &topics, &cluster.found)?;
     status.ask_partitions(&connection, &topics, &cluster.found, &folded)?;
+    let sink =
+        args.db.as_deref().map(|db| Stored::read(db, &topics.events, partitions(&cluster.found)));
+    status.sink = sink.transpose()?;
     match args.format {
         StatusFormat::Table => status.print_table(),
         StatusFormat::Json => status.print_json(),
@@ -211,6 +239,8 @@ impl Status {
             self.sources += checkpoints.len();
             let folded_to = marks.get(INPUT).and_then(|mark| mark.get().parse().ok());
             folded.insert(partition, Folded { folded_to, sources: Some(checkpoints.len()) });
+            let deleted = Deleted::stored(marks.get(DELETED).cloned());
+            self.deleted.extend(DeletedRange::all(partition, &deleted));
             self.gaps.extend(marks.iter().filter_map(|(name, note)| {
                 let source = name.strip_prefix(UNFOLDED)?.to_owned();
                 Some(Gap { source, note: serde_json::from_str(note.get()).ok()? })

@@ -17,14 +17,19 @@ use foldline::{
     ledger::{CommitError, Ledger, Mark, SourceName},
     transduce::Fault,
 };
-use rdkafka::{Message, Offset, consumer::BaseConsumer};
+use rdkafka::{
+    Message, Offset,
+    consumer::{BaseConsumer, Consumer},
+};
 
 use super::{
+    counts::{Counts, Progress},
     group::Group,
     outgoing::Target,
     source::{Source, Taken},
 };
 use crate::{
+    deleted::{DELETED, Deleted, Range},
     error::Error,
     ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
     piece::Piece,
@@ -51,6 +56,9 @@ const IDLE: Duration = Duration::from_millis(100);
 /// The number of sources that all lanes of a worker keep in memory between commits; the others are restored from
 /// their stored states.
 const OPEN: usize = 1024;
+
+/// Timeout of a request to the brokers.
+const REQUEST: Duration = Duration::from_secs(10);
 
 /// The minimum and maximum share of one lane.
 const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
@@ -101,6 +109,8 @@ pub(super) struct Lane {
     notes: BTreeMap<SourceName, Option<String>>,
     /// The offset of the next message.
     next: Option<i64>,
+    /// Messages that were deleted before they were folded.
+    deleted: Deleted,
     /// Folded data that is not committed.
     batch: Batch,
     commits: u64,
@@ -123,47 +133,6 @@ struct Batch {
     bytes: usize,
     size: usize,
     since: Option<Instant>,
-}
-
-/// What a lane has done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) pieces: u64,
-    pub(super) bytes: u64,
-    pub(super) known: u64,
-    pub(super) gaps: u64,
-    pub(super) foreign: u64,
-    pub(super) commits: u64,
-    pub(super) committing: Duration,
-    pub(super) restoring: Duration,
-    pub(super) sources: usize,
-}
-
-/// The progress of a lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    pub(super) counts: Counts,
-    /// The number of sources in memory.
-    pub(super) open: usize,
-    /// The offset of the next message to be folded, once it is known.
-    pub(super) next: Option<i64>,
-}
-
-impl Counts {
-    /// Adds the counts of another lane.
-    pub(super) fn add(&mut self, more: Self) {
-        let Self { pieces, bytes, known, gaps, foreign, commits, committing, restoring, sources } =
-            more;
-        self.pieces += pieces;
-        self.bytes += bytes;
-        self.known += known;
-        self.gaps += gaps;
-        self.foreign += foreign;
-        self.commits += commits;
-        self.committing += committing;
-        self.restoring += restoring;
-        self.sources += sources;
-    }
 }
 
 impl Lane {
@@ -190,6 +159,7 @@ impl Lane {
             touched: Vec::new(),
             notes: BTreeMap::new(),
             next: None,
+            deleted: Deleted::default(),
             batch: Batch::default(),
             commits: 0,
             counts,
@@ -197,15 +167,40 @@ impl Lane {
     }
 
     /// The offset from which the logs are read.
-    pub(super) fn start(&mut self) -> Result<Offset, Error> {
+    pub(super) fn start(&mut self, shared: &Shared) -> Result<Offset, Error> {
         let mark = self.ledger.mark(INPUT)?;
         self.next = mark.and_then(|mark| mark.get().parse().ok());
+        self.deleted = Deleted::stored(self.ledger.mark(DELETED)?);
+        self.find_deleted(shared)?;
         Ok(self.next.map_or(Offset::Beginning, Offset::Offset))
+    }
+
+    /// Records the messages that were deleted before they were folded, if there are any.
+    fn find_deleted(&mut self, shared: &Shared) -> Result<(), Error> {
+        let (logs, partition) = (&shared.topics.logs, self.partition);
+        let first = shared.consumer.fetch_watermarks(logs, partition, REQUEST).map_err(|error| {
+            let doing = "read the first offset of a partition";
+            Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
+        });
+        let (first, _) = first?;
+        if let Some(range) = Range::before(first, self.next) {
+            say(&format!(
+                "partition {partition} of {logs}: {range} were deleted before they were folded"
+            ));
+            self.deleted.add(range);
+            self.counts.deleted += range.length();
+            self.next = Some(first);
+            self.batch.since.get_or_insert_with(Instant::now);
+        }
+        Ok(())
     }
 
     /// Folds a message.
     pub(super) fn take(&mut self, shared: &Shared, message: &impl Message) -> Result<(), Error> {
         let offset = message.offset();
+        if offset > self.next.unwrap_or(0) {
+            self.find_deleted(shared)?;
+        }
         self.next = Some(offset + 1);
         self.batch.since.get_or_insert_with(Instant::now);
         let Some(piece) = Piece::read(message) else {
@@ -340,6 +335,7 @@ impl Lane {
         let next = open.map_or(next, |open| open.min(next));
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
         let mut marks = vec![Mark { name: INPUT.to_owned(), state }];
+        marks.extend(self.deleted.mark(DELETED.to_owned())?);
         for (source, note) in std::mem::take(&mut self.notes) {
             let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
             marks.push(Mark { name: mark_of(&source), state });
@@ -349,6 +345,7 @@ impl Lane {
             CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
             CommitError::Failed(error) => Error::KafkaLedger(error),
         })?;
+        self.deleted.committed();
         self.batch = Batch::default();
         self.commits += 1;
         self.counts.commits += 1;

@@ -8,6 +8,7 @@
 //! Each partition has a thread, which reads its messages from a separate queue: while one waits for brokers, others
 //! fold. The main thread of the worker only handles group changes.
 
+mod counts;
 mod figures;
 mod group;
 mod lane;
@@ -32,9 +33,10 @@ use foldline_cli::shared::stop_flag;
 use rdkafka::{consumer::Consumer, error::KafkaError};
 
 use self::{
+    counts::Counts,
     figures::figures,
     group::{Change, Group, POLL},
-    lane::{Counts, Shared},
+    lane::Shared,
     running::{Order, Running},
 };
 use crate::{
@@ -108,7 +110,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     };
     worker.run(&stop)?;
     worker.conclude()?;
-    Ok(exit::FINE)
+    Ok(if worker.ended.deleted > 0 { exit::FAILED } else { exit::FINE })
 }
 
 struct Worker {
@@ -238,6 +240,7 @@ impl Worker {
             self.break_off(partition, lane)?;
         }
         for (_, lane) in mem::take(&mut self.leaving) {
+            self.ended.add(lane.progress().counts);
             drop(lane.join());
         }
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;

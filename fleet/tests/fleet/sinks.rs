@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rdkafka::Offset;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -58,6 +59,14 @@ impl Stored {
         let output = output.unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output, said)
+    }
+
+    /// The answer of `status`.
+    fn status(&self, arguments: &[&str]) -> serde_json::Value {
+        let arguments = [&["status", "--format", "json"], arguments].concat();
+        let output =
+            command(&self.cluster, &self.topics, &arguments).stdout(Stdio::piped()).output();
+        serde_json::from_slice(&output.unwrap().stdout).unwrap()
     }
 
     /// Waits until the database answers a question with this number.
@@ -178,4 +187,90 @@ fn a_paused_sink_that_wakes_beside_its_replacement_ends_and_loses_nothing() {
     let (output, said) = stored.store();
     assert!(output.status.success(), "{said}");
     assert!(entries(&stored.db()) == ingested(&content));
+}
+
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn events_that_were_deleted_before_they_were_stored_are_recorded() {
+    let stored = Stored::start("unread");
+    let content = logs::droid("a-session", 5, 1).into_bytes();
+    let sender = stored.sender("source");
+    sender.send(&content, 0, 0, content.len(), 1 << 16);
+    sender.end(0, content.len());
+    sender.flush();
+    let _worker = stored.work();
+    stored.topics.await_complete(1);
+    stored.topics.delete_before("events", 0, Offset::End);
+    let (_, end) = stored.topics.ends("events", 0);
+    let range = format!("the messages from offset 0 to {} were deleted", end - 1);
+    let (output, said) = stored.store();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("partition 0") && said.contains(&range), "{said}");
+    let (output, said) = stored.store();
+    assert!(output.status.success() && said.contains("an earlier run"), "{said}");
+    let db = stored.db();
+    let status = stored.status(&["--db", db.to_str().unwrap()]);
+    let deleted = serde_json::json!([{"partition": 0, "from": 0, "to": end}]);
+    assert_eq!(status["sink"]["deleted"], deleted, "{status}");
+    assert_eq!(status["sink"]["partitions"][0]["stored_to"], end, "{status}");
+}
+
+/// The end of a transaction is an offset, but not an event.
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn events_that_are_deleted_after_they_were_stored_are_not_missing() {
+    let stored = Stored::start("read");
+    let content = logs::droid("a-session", 5, 1).into_bytes();
+    let _worker = stored.work();
+    for source in ["stored at once", "stored later"] {
+        let sender = stored.sender(source);
+        let sink = (source == "stored later").then(|| stored.sink());
+        sender.send(&content, 0, 0, content.len(), 1 << 16);
+        sender.end(0, content.len());
+        sender.flush();
+        // The events of the first one are deleted by then.
+        stored.topics.await_complete(1);
+        match sink {
+            None => assert!(stored.store().0.status.success()),
+            Some(sink) => {
+                let mark =
+                    "SELECT CAST(state AS INTEGER) FROM outputs WHERE name LIKE '%.events/0'";
+                stored.await_number(mark, stored.topics.ends("events", 0).1);
+                sink.kill();
+            }
+        }
+        stored.topics.delete_before("events", 0, Offset::End);
+        let (output, said) = stored.store();
+        assert!(output.status.success() && !said.contains("deleted"), "{source}: {said}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn pieces_that_were_deleted_before_they_were_folded_are_recorded() {
+    let stored = Stored::start("unfolded");
+    let content = logs::droid("a-session", 5, 1).into_bytes();
+    let sender = stored.sender("source");
+    sender.send(&content, 0, 0, content.len(), 1 << 16);
+    sender.flush();
+    stored.topics.delete_before("logs", 0, Offset::End);
+    let (_, end) = stored.topics.ends("logs", 0);
+    let deleted = serde_json::json!([{"partition": 0, "from": 0, "to": end}]);
+    let mut work = command(&stored.cluster, &stored.topics, &["work"]);
+    let worker = Running(work.stderr(Stdio::piped()).spawn().unwrap());
+    // Another source is folded.
+    let other = stored.sender("other");
+    other.send(&content, 0, 0, content.len(), 1 << 16);
+    other.end(0, content.len());
+    other.flush();
+    stored.topics.await_complete(1);
+    assert_eq!(stored.status(&[])["deleted"], deleted);
+    worker.signal(Signal::TERM);
+    let (code, said) = ended(worker);
+    assert_eq!(code, Some(1), "{said}");
+    let range = format!("the messages from offset 0 to {} were deleted", end - 1);
+    assert!(said.contains("partition 0") && said.contains(&range), "{said}");
+    // Another worker neither finds nor forgets it.
+    stored.work().stop();
+    assert_eq!(stored.status(&[])["deleted"], deleted);
 }

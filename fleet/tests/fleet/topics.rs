@@ -9,6 +9,8 @@ use std::{
 
 use rdkafka::{
     ClientConfig, Message, Offset, TopicPartitionList,
+    admin::{AdminClient, AdminOptions},
+    client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
     error::KafkaError,
     message::{Header, Headers, OwnedHeaders},
@@ -42,6 +44,24 @@ impl Topics {
 
     pub(crate) fn producer(&self) -> Arc<BaseProducer> {
         Arc::new(self.client.create().unwrap())
+    }
+
+    /// Deletes the messages of a partition before an offset, as retention does.
+    pub(crate) fn delete_before(&self, what: &str, partition: i32, offset: Offset) {
+        let admin: AdminClient<DefaultClientContext> = self.client.create().unwrap();
+        let mut before = TopicPartitionList::new();
+        let topic = format!("{}.{what}", self.prefix);
+        before.add_partition_offset(&topic, partition, offset).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let options = AdminOptions::new().operation_timeout(Some(WAIT));
+        let deleted = runtime.block_on(admin.delete_records(&before, &options)).unwrap();
+        deleted.elements().iter().for_each(|partition| partition.error().unwrap());
+    }
+
+    /// The first and the last offset of a partition.
+    pub(crate) fn ends(&self, what: &str, partition: i32) -> (i64, i64) {
+        let consumer: BaseConsumer = self.client.create().unwrap();
+        consumer.fetch_watermarks(&format!("{}.{what}", self.prefix), partition, WAIT).unwrap()
     }
 
     /// All committed messages of a topic with their headers, in the order of their partitions.
