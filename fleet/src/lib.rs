@@ -31,6 +31,7 @@ mod members;
 mod piece;
 mod place;
 mod record;
+mod release;
 mod run;
 mod say;
 mod settings;

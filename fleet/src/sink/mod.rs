@@ -6,9 +6,10 @@
 
 mod feed;
 mod offsets;
+mod quarantine;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     convert::Infallible,
     mem,
     net::SocketAddr,
@@ -34,10 +35,14 @@ use rdkafka::{
     },
 };
 
-pub(crate) use self::offsets::{name, name_of_deleted};
 use self::{
     feed::{Fed, Feed, Segment},
     offsets::Offsets,
+    quarantine::Quarantine,
+};
+pub(crate) use self::{
+    offsets::{name, name_of_deleted},
+    quarantine::{Held, held},
 };
 use crate::{
     cluster::ClusterArgs,
@@ -109,9 +114,9 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
-    let mut sink = Sink::open(&client, &topics.events, &path, trail, wait)?;
+    let (consumer, mut sink) = Sink::open(&client, &topics.events, &path, trail, wait)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
-    sink.run(&stop, args.once)?;
+    sink.run(&consumer, &stop, args.once)?;
     let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
     let Receipt { sessions, entries, .. } = sink.close()?;
     say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
@@ -120,15 +125,17 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
 
 /// Stores events in a database.
 struct Sink {
-    consumer: BaseConsumer,
     feed: Feed,
     offsets: Offsets,
+    quarantine: Quarantine,
     database: Database,
     /// The audit trail, if there is one.
     outputs: Outputs,
     /// Trails that were complete when the sink started.
     whole: BTreeMap<String, String>,
     pending: Vec<Commit<Rows>>,
+    /// The partitions of their sources.
+    partitions: HashMap<SourceName, i32>,
     /// The audit records of these commits.
     records: Vec<(SourceName, Records)>,
     pending_size: usize,
@@ -152,21 +159,23 @@ impl Sink {
         path: &Path,
         trail: Option<(&Path, Option<&Path>)>,
         wait: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<(BaseConsumer, Self), Error> {
         let mut database = Database::open_sound(path, wait)?;
         let whole = whole_trails(&database)?;
         let (audit, key) = trail.unzip();
         let (outputs, notes) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
         notes.iter().for_each(|note| say(note));
-        let (consumer, offsets) = Offsets::assign(client, topic, &mut database)?;
-        Ok(Self {
-            consumer,
+        let quarantine = Quarantine::read(&mut database, topic)?;
+        let (consumer, offsets) = Offsets::assign(client, topic, &quarantine, &mut database)?;
+        let sink = Self {
             feed: Feed::new(audit.is_some()),
             offsets,
+            quarantine,
             database,
             outputs,
             whole,
             pending: Vec::new(),
+            partitions: HashMap::new(),
             records: Vec::new(),
             pending_size: 0,
             since: None,
@@ -177,15 +186,16 @@ impl Sink {
             committing: Duration::ZERO,
             gaps: 0,
             is_said: false,
-        })
+        };
+        Ok((consumer, sink))
     }
 
     /// Stores events until it is stopped, or with `once` until all existing events are stored.
-    fn run(&mut self, stop: &AtomicBool, once: bool) -> Result<(), Error> {
+    fn run(&mut self, consumer: &BaseConsumer, stop: &AtomicBool, once: bool) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
         self.commit()?;
         while !stop.load(Ordering::Relaxed) {
-            self.step()?;
+            self.step(consumer)?;
             if self.is_due() {
                 self.commit()?;
                 self.publish();
@@ -197,37 +207,21 @@ impl Sink {
         self.commit()
     }
 
-    fn step(&mut self) -> Result<(), Error> {
-        match self.consumer.poll(POLL) {
+    fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
+        match consumer.poll(POLL) {
             None if self.since.is_none() && self.quiet.elapsed() >= QUIET => {
                 self.quiet = Instant::now();
-                self.offsets.settle(&self.consumer);
+                self.offsets.settle(consumer);
             }
             None => {}
             Some(Ok(message)) => {
                 self.quiet = Instant::now();
                 self.is_said = false;
                 self.since.get_or_insert_with(Instant::now);
-                match self.feed.take(&message)? {
-                    Fed::Gathered => {}
-                    Fed::Foreign => {
-                        let (partition, offset) = (message.partition(), message.offset());
-                        say(&format!(
-                            "partition {partition}, offset {offset}: not an event; skipped"
-                        ));
-                        self.offsets.reached(partition, offset + 1);
-                    }
-                    Fed::Segment(segment) => {
-                        let Segment { commit, records } = *segment;
-                        self.pending_size += commit.output.size();
-                        let records = records.map(|records| (commit.source.clone(), records));
-                        self.records.extend(records);
-                        self.pending.push(commit);
-                        self.offsets.reached(message.partition(), message.offset() + 1);
-                    }
-                }
+                self.take(&message);
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => {
+                self.quarantine.caught_up(partition);
                 let moved = self.offsets.at_end(partition).then(Instant::now);
                 self.since = self.since.or(moved);
             }
@@ -245,6 +239,63 @@ impl Sink {
             Some(Err(_)) => {}
         }
         Ok(())
+    }
+
+    /// Adds a message to the data to be committed.
+    fn take(&mut self, message: &impl Message) {
+        let (partition, offset) = (message.partition(), message.offset());
+        let begun = self.offsets.begun(partition);
+        if offset >= begun {
+            self.quarantine.caught_up(partition);
+        }
+        let fed = match Feed::source(message) {
+            None => Fed::Foreign,
+            Some(source) if self.quarantine.admits(&source, offset, begun) => {
+                self.feed.take(source, message)
+            }
+            Some(_) => Fed::Refused,
+        };
+        match fed {
+            Fed::Gathered => return,
+            Fed::Foreign if offset < begun => {}
+            Fed::Foreign => {
+                say(&format!("partition {partition}, offset {offset}: not an event; skipped"));
+            }
+            Fed::Refused => self.gaps += u64::from(offset >= begun),
+            Fed::Unreadable(source, reason) => {
+                let place = (self.offsets.next(partition), Some(offset));
+                self.refuse(&source, partition, place, &reason);
+            }
+            Fed::Segment(segment) => {
+                let Segment { commit, records } = *segment;
+                if !self.quarantine.is_stored(&commit) {
+                    self.pending_size += commit.output.size();
+                    let records = records.map(|records| (commit.source.clone(), records));
+                    self.records.extend(records);
+                    self.partitions.insert(commit.source.clone(), partition);
+                    self.pending.push(commit);
+                }
+            }
+        }
+        // A foreign message may be within a segment, which is read again from its beginning.
+        if self.feed.is_between_segments(partition) {
+            self.offsets.reached(partition, offset + 1);
+        }
+    }
+
+    /// Holds the events of a source back. Other sources are stored nevertheless.
+    fn refuse(
+        &mut self,
+        source: &SourceName,
+        partition: i32,
+        place: (i64, Option<i64>),
+        reason: &str,
+    ) {
+        self.gaps += 1;
+        say(&format!(
+            "{source}: {reason}; later events of this source are not stored until it is released"
+        ));
+        self.quarantine.refuse(source, partition, place, reason);
     }
 
     fn publish(&self) {
@@ -302,7 +353,7 @@ impl Sink {
         let mut records = mem::take(&mut self.records);
         let before = self.outputs.state();
         loop {
-            let marks = self.offsets.marks()?;
+            let marks = [self.offsets.marks()?, self.quarantine.marks()?].concat();
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
@@ -313,19 +364,22 @@ impl Sink {
                 Ok(receipt) => {
                     self.receipt.add(receipt);
                     self.offsets.committed();
+                    self.quarantine.committed();
+                    self.partitions.clear();
                     self.commits += 1;
                     self.committing += begun.elapsed();
                     return Ok(());
                 }
-                // Other sources are stored nevertheless; this source needs the attention of an operator.
                 Err(CommitError::Moved { source_name, expected, stored }) => {
-                    self.gaps += 1;
                     let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
-                    say(&format!(
-                        "{moved}: events are missing, and later events of this source are not \
-                         stored; they may have been deleted before this sink read them"
-                    ));
+                    let reason = format!(
+                        "{moved}: events are missing, which may have been deleted before this sink read them"
+                    );
+                    let partition = self.partitions.get(&source_name).copied().unwrap_or_default();
+                    let from = self.offsets.committed_to(partition);
+                    self.refuse(&source_name, partition, (from, None), &reason);
+                    self.feed.drop_segment(&source_name);
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);
                     self.outputs.restore(before.clone());

@@ -17,6 +17,7 @@ use rdkafka::{
     metadata::{MetadataPartition, MetadataTopic},
 };
 
+use super::quarantine::Quarantine;
 use crate::{
     deleted::{DELETED, Deleted, Range},
     error::Error,
@@ -40,6 +41,8 @@ pub(super) struct Offsets {
     reached: BTreeMap<i32, i64>,
     /// Events of each partition that were deleted before they were stored.
     deleted: BTreeMap<i32, Deleted>,
+    /// The offset of each partition when the sink started: earlier messages are read only for released sources.
+    begun: BTreeMap<i32, i64>,
     /// The number of such offsets that this run has found.
     found: u64,
     /// Partitions that were read to their end.
@@ -55,6 +58,7 @@ impl Offsets {
     pub(super) fn assign(
         client: &ClientConfig,
         topic: &str,
+        quarantine: &Quarantine,
         database: &mut Database,
     ) -> Result<(BaseConsumer, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
@@ -80,7 +84,11 @@ impl Offsets {
         let mut offsets = Self { topic: topic.to_owned(), partitions, ..Self::default() };
         for partition in offsets.partitions.clone() {
             let ends = patiently(|| consumer.fetch_watermarks(topic, partition, ATTEMPT));
-            let next = offsets.begin_at(partition, ends.map_err(fail)?, database)?;
+            let ends = ends.map_err(fail)?;
+            let next = offsets.begin_at(partition, ends, database)?;
+            offsets.begun.insert(partition, next.unwrap_or(0));
+            let released = quarantine.begin(partition).map(|released| released.max(ends.0));
+            let next = released.map_or(next, |released| next.map(|next| next.min(released)));
             let offset = next.map_or(Offset::Beginning, Offset::Offset);
             from.add_partition_offset(topic, partition, offset).map_err(fail)?;
         }
@@ -128,7 +136,25 @@ impl Offsets {
 
     /// Records the offset after the last event of a segment.
     pub(super) fn reached(&mut self, partition: i32, next: i64) {
-        self.reached.insert(partition, next);
+        if next > self.next(partition) {
+            self.reached.insert(partition, next);
+        }
+    }
+
+    /// The offset of a partition when the sink started.
+    pub(super) fn begun(&self, partition: i32) -> i64 {
+        self.begun.get(&partition).copied().unwrap_or(0)
+    }
+
+    /// The committed offset of a partition.
+    pub(super) fn committed_to(&self, partition: i32) -> i64 {
+        self.stored.get(&partition).copied().flatten().unwrap_or(0)
+    }
+
+    /// The offset after the last complete segment of a partition.
+    pub(super) fn next(&self, partition: i32) -> i64 {
+        let reached = self.reached.get(&partition).copied();
+        reached.unwrap_or_else(|| self.committed_to(partition))
     }
 
     /// Records that a partition was read to its end. Returns whether its offset has moved.
@@ -138,9 +164,7 @@ impl Offsets {
             self.unsettled.insert(partition);
             return false;
         };
-        let reached = self.reached.get(&partition).copied();
-        let stored = self.stored.get(&partition).copied().flatten();
-        let is_ahead = reached.or(stored).unwrap_or(0) < end;
+        let is_ahead = self.next(partition) < end;
         if is_ahead {
             self.reached.insert(partition, end);
         }

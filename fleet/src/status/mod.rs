@@ -3,7 +3,10 @@
 mod print;
 mod stored;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use clap::{Args, ValueEnum};
 use rdkafka::{ClientConfig, consumer::Consumer};
@@ -16,9 +19,9 @@ use crate::{
     deleted::{DELETED, Deleted, Range},
     error::Error,
     exit,
-    ledger::{Cluster, INPUT, KafkaLedgerError, Place, States},
+    ledger::{Cluster, INPUT, Place, States},
     members::{Member, members},
-    record::UNFOLDED,
+    record::{UNFOLDED, Unfolded},
     say::say,
     settings::{Found, Role, judge},
     sound::missing,
@@ -35,7 +38,7 @@ With --format json: an object with `prefix`, `partitions` (`partition`, `logs_be
 `events_end`, `sources`, `worker`; `null` where the cluster does not say), `lag`, `sources`, `group` (its state),
 `workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`), `deleted` (`partition`, `from`, `to`: messages that
 were deleted before they were folded) and `notes`; with --db also `sink` with `partitions` (`partition`, `stored_to`)
-and `deleted`, of events. Offsets count messages; those of events count also the ends of transactions.";
+`deleted` and `gaps`, of events. Offsets count messages; those of events count also the ends of transactions.";
 
 /// The topics that are inspected.
 const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
@@ -229,13 +232,7 @@ impl Status {
                 continue;
             }
             let place = Place { topic: topics.state.clone(), partition };
-            let States { checkpoints, marks, .. } = match cluster.states(&place) {
-                Err(error @ KafkaLedgerError::Damaged { .. }) => {
-                    self.notes.push(format!("partition {partition} of {}: {error}", place.topic));
-                    continue;
-                }
-                states => states?,
-            };
+            let States { checkpoints, marks, damaged, .. } = cluster.states(&place)?;
             self.sources += checkpoints.len();
             let folded_to = marks.get(INPUT).and_then(|mark| mark.get().parse().ok());
             folded.insert(partition, Folded { folded_to, sources: Some(checkpoints.len()) });
@@ -243,8 +240,15 @@ impl Status {
             self.deleted.extend(DeletedRange::all(partition, &deleted));
             self.gaps.extend(marks.iter().filter_map(|(name, note)| {
                 let source = name.strip_prefix(UNFOLDED)?.to_owned();
-                Some(Gap { source, note: serde_json::from_str(note.get()).ok()? })
+                Some(Gap { source, note: Unfolded::read(note)?.note })
             }));
+            // The next worker that gets data of it will report it, too.
+            let unread = damaged.into_iter().map(|(source, reason)| Gap {
+                source: source.to_string(),
+                note: format!("its stored state is damaged: {reason}"),
+            });
+            let known: BTreeSet<_> = self.gaps.iter().map(|gap| gap.source.clone()).collect();
+            self.gaps.extend(unread.filter(|gap| !known.contains(&gap.source)));
         }
         self.gaps.sort_by(|a, b| a.source.cmp(&b.source));
         Ok(folded)

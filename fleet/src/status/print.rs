@@ -68,12 +68,16 @@ impl Status {
             let what = "were deleted before they were folded";
             writeln!(out, "partition {partition} of the logs: {range} {what}")?;
         }
-        if let Some(Stored { partitions, deleted }) = &self.sink {
+        if let Some(Stored { partitions, deleted, gaps }) = &self.sink {
             let offsets: Vec<_> = partitions.iter().map(|each| shown(each.stored_to)).collect();
             writeln!(out, "events stored to: {}", offsets.join(", "))?;
             for DeletedRange { partition, range } in deleted {
                 let what = "were deleted before they were stored";
                 writeln!(out, "partition {partition} of the events: {range} {what}")?;
+            }
+            for gap in gaps {
+                let line = format!("{}: not stored: {}", gap.source, gap.note);
+                writeln!(out, "{}", neutralise_line(&line))?;
             }
         }
         for gap in &self.gaps {

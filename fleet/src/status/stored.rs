@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::{
     deleted::Deleted,
     error::Error,
-    sink::{name, name_of_deleted},
-    status::DeletedRange,
+    sink::{Held, held, name, name_of_deleted},
+    status::{DeletedRange, Gap},
 };
 
 /// The offset up to which the events of a partition are stored.
@@ -25,13 +25,20 @@ pub(super) struct Stored {
     pub(super) partitions: Vec<StoredPartition>,
     /// Events that were deleted before they were stored.
     pub(super) deleted: Vec<DeletedRange>,
+    /// Sources whose events are not stored.
+    pub(super) gaps: Vec<Gap>,
 }
 
 impl Stored {
     /// Reads the marks of a sink in a database, for this topic of events.
     pub(super) fn read(path: &Path, topic: &str, partitions: i32) -> Result<Self, Error> {
         let mut database = Database::open_read_only(path, WAIT)?;
-        let mut stored = Self { partitions: Vec::new(), deleted: Vec::new() };
+        let mut stored = Self { partitions: Vec::new(), deleted: Vec::new(), gaps: Vec::new() };
+        let unstored = held(&database, topic)?.into_iter().filter(|held| !held.unstored.released);
+        stored.gaps.extend(unstored.map(|Held { source, unstored, .. }| Gap {
+            source: source.to_string(),
+            note: unstored.note,
+        }));
         for partition in 0..partitions {
             let name = name(topic, partition);
             let offset = database.mark(&name)?;

@@ -33,7 +33,7 @@ use crate::{
     error::Error,
     ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
     piece::Piece,
-    record::UNFOLDED,
+    record::Unfolded,
     say::say,
     topics::Topics,
 };
@@ -106,9 +106,11 @@ pub(super) struct Lane {
     touched: Vec<SourceName>,
     /// The marks that change with the next commit: the reason why a source is not folded, or `None` if it is folded
     /// again.
-    notes: BTreeMap<SourceName, Option<String>>,
+    notes: BTreeMap<SourceName, Option<Unfolded>>,
     /// The offset of the next message.
     next: Option<i64>,
+    /// The committed offset.
+    committed: i64,
     /// Messages that were deleted before they were folded.
     deleted: Deleted,
     /// Folded data that is not committed.
@@ -159,6 +161,7 @@ impl Lane {
             touched: Vec::new(),
             notes: BTreeMap::new(),
             next: None,
+            committed: 0,
             deleted: Deleted::default(),
             batch: Batch::default(),
             commits: 0,
@@ -172,6 +175,7 @@ impl Lane {
         self.next = mark.and_then(|mark| mark.get().parse().ok());
         self.deleted = Deleted::stored(self.ledger.mark(DELETED)?);
         self.find_deleted(shared)?;
+        self.committed = self.next.unwrap_or(0);
         Ok(self.next.map_or(Offset::Beginning, Offset::Offset))
     }
 
@@ -235,20 +239,32 @@ impl Lane {
 
     /// Folds a piece.
     fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
-        let Self { ledger, sources, touched, notes, target, commits, .. } = self;
+        let Self { ledger, sources, touched, notes, target, commits, committed, .. } = self;
         let Piece { source: name, path, place, .. } = piece;
         if !sources.contains_key(name) {
-            let stored = ledger.load(name)?;
-            let Some(source) = Source::open(&shared.registry, target, piece, stored)? else {
-                let format = piece.format;
-                let note = format!(
-                    "this worker does not support the format {format:?}; ship the log again to \
-                     newer workers"
-                );
-                self.refuse(piece, note);
-                return Ok(());
+            let stored = ledger.load(name).map_err(Error::from);
+            let opened = stored.and_then(|it| Source::open(&shared.registry, target, piece, it));
+            let source = match opened {
+                Ok(Some(source)) => source,
+                Ok(None) => {
+                    let format = piece.format;
+                    let note = format!(
+                        "this worker does not support the format {format:?}; start newer workers, and release it"
+                    );
+                    self.refuse(piece, note);
+                    return Ok(());
+                }
+                // Only this source is affected.
+                Err(
+                    error @ (Error::State { .. }
+                    | Error::KafkaLedger(KafkaLedgerError::Damaged { .. })),
+                ) => {
+                    self.refuse(piece, format!("{error}; nothing more of it is folded"));
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
             };
-            let noted = ledger.mark(&mark_of(name))?;
+            let noted = ledger.mark(&Unfolded::mark(name))?;
             let is_noted = noted.is_some_and(|note| note.get() != "null");
             let used = *commits;
             let open = Open { source, used, is_told: false, is_noted, is_touched: false };
@@ -289,7 +305,8 @@ impl Lane {
         {
             say(&format!("{name} ({path}): {note}"));
             open.is_noted = true;
-            notes.insert(name.clone(), Some(note));
+            let unfolded = unfolded(ledger, name, note, *committed);
+            notes.insert(name.clone(), Some(unfolded));
         }
         Ok(())
     }
@@ -298,7 +315,8 @@ impl Lane {
     fn refuse(&mut self, piece: &Piece<'_>, note: String) {
         let Piece { source, path, .. } = piece;
         say(&format!("{source} ({path}): {note}"));
-        self.notes.insert(source.clone(), Some(note));
+        let unfolded = unfolded(&mut self.ledger, source, note, self.committed);
+        self.notes.insert(source.clone(), Some(unfolded));
         self.refused.insert(source.clone());
         self.counts.gaps += 1;
     }
@@ -338,7 +356,7 @@ impl Lane {
         marks.extend(self.deleted.mark(DELETED.to_owned())?);
         for (source, note) in std::mem::take(&mut self.notes) {
             let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
-            marks.push(Mark { name: mark_of(&source), state });
+            marks.push(Mark { name: Unfolded::mark(&source), state });
         }
         self.ledger.commit(&commits, &marks).map_err(|error| match error {
             // Only this ledger commits to its partition.
@@ -346,6 +364,7 @@ impl Lane {
             CommitError::Failed(error) => Error::KafkaLedger(error),
         })?;
         self.deleted.committed();
+        self.committed = next;
         self.batch = Batch::default();
         self.commits += 1;
         self.counts.commits += 1;
@@ -373,6 +392,9 @@ impl Lane {
     }
 }
 
-fn mark_of(source: &SourceName) -> String {
-    format!("{UNFOLDED}{source}")
+/// The mark of a source that is not folded from now on, or already was not.
+fn unfolded(ledger: &mut KafkaLedger, source: &SourceName, note: String, from: i64) -> Unfolded {
+    let earlier = ledger.mark(&Unfolded::mark(source)).ok().flatten();
+    let earlier = earlier.as_ref().and_then(Unfolded::read);
+    Unfolded { note, from: earlier.map_or(from, |earlier| earlier.from.min(from)) }
 }

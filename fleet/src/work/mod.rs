@@ -44,7 +44,7 @@ use crate::{
     error::Error,
     exit::{self, EXIT_CODES},
     exporter::Exporter,
-    ledger::{Cluster, KafkaLedgerError},
+    ledger::Cluster,
     say::say,
     settings::Role,
     sound::await_sound,
@@ -209,9 +209,7 @@ impl Worker {
     fn break_off(&mut self, partition: i32, lane: Running) -> Result<(), Error> {
         self.ended.add(lane.progress().counts);
         match lane.join() {
-            Err(Error::KafkaLedger(error))
-                if !matches!(error, KafkaLedgerError::Damaged { .. }) =>
-            {
+            Err(Error::KafkaLedger(error)) => {
                 say(&format!("partition {partition}: {error}; taking it over again"));
             }
             ended => ended?,

@@ -16,34 +16,34 @@ use super::{Cluster, Running, Sender, Topics, WAIT, command};
 use crate::logs;
 
 /// A topic of events with one worker, and a folder for databases.
-struct Stored {
-    cluster: Cluster,
-    topics: Topics,
+pub(super) struct Stored {
+    pub(super) cluster: Cluster,
+    pub(super) topics: Topics,
     folder: TempDir,
 }
 
 impl Stored {
-    fn start(prefix: &str) -> Self {
+    pub(super) fn start(prefix: &str) -> Self {
         let cluster = Cluster::start(1);
         let topics = Topics::make(&cluster.addresses, prefix, 1, 1);
         Self { cluster, topics, folder: tempfile::tempdir().unwrap() }
     }
 
-    fn db(&self) -> PathBuf {
+    pub(super) fn db(&self) -> PathBuf {
         self.folder.path().join("fleet.db")
     }
 
-    fn sender(&self, source: &str) -> Sender<'_> {
+    pub(super) fn sender(&self, source: &str) -> Sender<'_> {
         let (source, format) = (source.to_owned(), "droid".to_owned());
         Sender { topics: &self.topics, producer: self.topics.producer(), source, format }
     }
 
-    fn work(&self) -> Running {
+    pub(super) fn work(&self) -> Running {
         Running::start(&self.cluster, &self.topics, &["work"])
     }
 
     /// A sink that runs until it is stopped, whose messages can be read.
-    fn sink(&self) -> Running {
+    pub(super) fn sink(&self) -> Running {
         let db = self.db();
         let arguments = ["sink", "--db", db.to_str().unwrap()];
         let mut sink = command(&self.cluster, &self.topics, &arguments);
@@ -51,7 +51,7 @@ impl Stored {
     }
 
     /// Runs a sink until it has stored everything.
-    fn store(&self) -> (Output, String) {
+    pub(super) fn store(&self) -> (Output, String) {
         let db = self.db();
         let arguments = ["sink", "--once", "--db", db.to_str().unwrap()];
         let output =
@@ -62,15 +62,32 @@ impl Stored {
     }
 
     /// The answer of `status`.
-    fn status(&self, arguments: &[&str]) -> serde_json::Value {
+    pub(super) fn status(&self, arguments: &[&str]) -> serde_json::Value {
         let arguments = [&["status", "--format", "json"], arguments].concat();
         let output =
             command(&self.cluster, &self.topics, &arguments).stdout(Stdio::piped()).output();
         serde_json::from_slice(&output.unwrap().stdout).unwrap()
     }
 
+    /// Runs a verb that succeeds.
+    pub(super) fn run(&self, arguments: &[&str]) {
+        let output =
+            command(&self.cluster, &self.topics, arguments).stderr(Stdio::piped()).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Waits until a source is folded up to this byte.
+    pub(super) fn await_events(&self, source: &str, offset: usize) {
+        let begun = Instant::now();
+        while self.topics.folded_to(source) != Some(offset as u64) {
+            assert!(begun.elapsed() < WAIT, "{source} is not folded to {offset}");
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// Waits until the database answers a question with this number.
-    fn await_number(&self, sql: &str, number: i64) {
+    pub(super) fn await_number(&self, sql: &str, number: i64) {
         let begun = Instant::now();
         loop {
             let found = ask(&self.db(), sql);
@@ -84,7 +101,7 @@ impl Stored {
 }
 
 /// The answer of a database that may not exist yet.
-fn ask(db: &Path, sql: &str) -> Option<i64> {
+pub(super) fn ask(db: &Path, sql: &str) -> Option<i64> {
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
     let connection = rusqlite::Connection::open_with_flags(db, flags).ok()?;
     connection.query_row(sql, [], |row| row.get(0)).ok()
@@ -96,25 +113,27 @@ fn ends(content: &[u8]) -> Vec<usize> {
 }
 
 /// The entries that a single machine stores of this log.
-fn ingested(content: &[u8]) -> Vec<(String, String)> {
+pub(super) fn ingested(content: &[u8]) -> Vec<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let [log, db] = ["log.jsonl", "one.db"].map(|name| folder.path().join(name));
     fs::write(&log, content).unwrap();
     logs::stdout(&["ingest", "--final", "--db", db.to_str().unwrap(), log.to_str().unwrap()]);
-    entries(&db)
+    entries(&db, "%")
 }
 
-/// The types and texts of all entries, in their order.
-fn entries(db: &Path) -> Vec<(String, String)> {
+/// The types and texts of the entries of a source, in their order.
+pub(super) fn entries(db: &Path, source: &str) -> Vec<(String, String)> {
     let connection = rusqlite::Connection::open(db).unwrap();
-    let sql = "SELECT type, content || coalesce(output, '') FROM entries ORDER BY session, idx";
+    let sql = "SELECT type, content || coalesce(output, '') FROM entries JOIN sessions
+               ON sessions.id = entries.session JOIN sources ON sources.id = source
+               WHERE name LIKE ?1 ORDER BY sessions.id, idx";
     let mut entries = connection.prepare(sql).unwrap();
     let entry = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    entries.query_map([], entry).unwrap().map(Result::unwrap).collect()
+    entries.query_map([source], entry).unwrap().map(Result::unwrap).collect()
 }
 
 /// Waits until a program has ended by itself; returns its exit code and its messages.
-fn ended(mut program: Running) -> (Option<i32>, String) {
+pub(super) fn ended(mut program: Running) -> (Option<i32>, String) {
     let begun = Instant::now();
     let status = loop {
         match program.0.try_wait().unwrap() {
@@ -186,7 +205,7 @@ fn a_paused_sink_that_wakes_beside_its_replacement_ends_and_loses_nothing() {
     assert!(said.contains("another sink") && said.contains("partition 0"), "{said}");
     let (output, said) = stored.store();
     assert!(output.status.success(), "{said}");
-    assert!(entries(&stored.db()) == ingested(&content));
+    assert!(entries(&stored.db(), "source") == ingested(&content));
 }
 
 #[test]
