@@ -348,7 +348,7 @@ impl Lane {
             open.is_touched = false;
             commits.extend(open.source.cut()?);
         }
-        // An incomplete line is read again from its first message.
+        // A line that is too long for the state is read again from the first message that is not in it.
         let open = self.sources.values().filter_map(|open| open.source.begun()).min();
         let next = open.map_or(next, |open| open.min(next));
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;

@@ -15,6 +15,7 @@ mod lane;
 mod outgoing;
 mod running;
 mod source;
+mod unfinished;
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,6 @@
-//! Sources that cannot be continued: they are held back alone, and continue when they are released.
+//! What concerns one source holds up no other: events and states that cannot be read, and lines without an end.
+
+use rdkafka::Offset;
 
 use super::{
     sinks::{Stored, entries, ingested},
@@ -96,4 +98,52 @@ fn a_state_that_cannot_be_read_holds_back_only_its_source() {
     let events = stored.topics.events("events");
     let expected = replayed_bytes(&content);
     assert!(names.iter().all(|source| events[*source] == expected));
+}
+
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn a_line_without_an_end_holds_up_no_other_source() {
+    let stored = Stored::start("half");
+    let content = logs::droid("a-session", 20, 1).into_bytes();
+    // In the middle of the second line, and of a long first line.
+    let [half, long, other] = ["half", "long", "other"].map(|source| stored.sender(source));
+    let line = content.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    half.send(&content, 0, 0, line + 50, 20);
+    let whole = droid_with(2 << 20);
+    long.send(&whole, 0, 0, 3000, 1000);
+    other.send(&content, 0, 0, content.len(), 1 << 16);
+    other.end(0, content.len());
+    [&half, &long, &other].into_iter().for_each(Sender::flush);
+    let worker = Running::start(&stored.cluster, &stored.topics, &SOON);
+    stored.topics.await_complete(1);
+    let begun = Instant::now();
+    while stored.status(&[])["lag"] != 0 {
+        assert!(begun.elapsed() < WAIT, "{}", stored.status(&[]));
+        thread::sleep(Duration::from_millis(100));
+    }
+    // Nothing of the lines is read again.
+    worker.kill();
+    stored.topics.delete_before("logs", 0, Offset::End);
+    let worker = Running::start(&stored.cluster, &stored.topics, &SOON);
+    for (sender, content, from) in [(&half, &content, line + 50), (&long, &whole, 3000)] {
+        sender.send(content, 0, from, content.len(), 700_000);
+        sender.end(0, content.len());
+        sender.flush();
+    }
+    stored.topics.await_complete(3);
+    assert_eq!(stored.status(&[])["deleted"], serde_json::json!([]));
+    worker.stop();
+    let events = stored.topics.events("events");
+    let expected = replayed_bytes(&content);
+    assert!(events["half"] == expected && events["other"] == expected);
+    assert!(events["long"] == replayed_bytes(&whole));
+}
+
+/// A worker that takes over soon after the previous one was killed.
+const SOON: [&str; 3] = ["work", "-X", "session.timeout.ms=2000"];
+
+/// A log whose first line has at least this length.
+fn droid_with(length: usize) -> Vec<u8> {
+    let line = format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", "é".repeat(length / 2));
+    [line.into_bytes(), logs::droid("long", 3, 1).into_bytes()].concat()
 }
