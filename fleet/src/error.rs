@@ -42,6 +42,9 @@ pub(crate) enum Error {
     #[error("cannot reach the brokers {brokers}: {reason}")]
     Unreachable { brokers: String, reason: String },
 
+    #[error("the brokers {brokers} reject the credentials of this client: {reason}")]
+    Denied { brokers: String, reason: String },
+
     /// Problems of the topics.
     #[error("{}", .0.join("\n"))]
     Unsound(Vec<String>),
@@ -50,6 +53,9 @@ pub(crate) enum Error {
         "the next events of a partition were deleted while this sink ran; start it again, then it records which ones"
     )]
     DeletedMeanwhile,
+
+    #[error("the brokers have sent nothing for {} seconds; start it again when they do", .0.as_secs())]
+    Silent(std::time::Duration),
 
     #[error(transparent)]
     KafkaLedger(#[from] KafkaLedgerError),

@@ -4,6 +4,7 @@
 //! event is therefore stored exactly once, even if the sink is killed. The same holds for the records of the trail,
 //! which are part of that transaction. A database has one sink, which reads all partitions.
 
+mod args;
 mod feed;
 mod offsets;
 mod quarantine;
@@ -12,20 +13,16 @@ use std::{
     collections::{BTreeMap, HashMap},
     convert::Infallible,
     mem,
-    net::SocketAddr,
-    path::{Path, PathBuf},
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-use clap::Args;
 use foldline::{
-    emitters::sqlite::{Database, Rows},
+    emitters::sqlite::{Database, Rows, Totals},
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
-use foldline_cli::shared::{
-    DatabaseOption, DistinctFiles, Outputs, Records, stop_flag, whole_trails,
-};
+use foldline_cli::shared::{DistinctFiles, Outputs, Records, stop_flag, whole_trails};
 use rdkafka::{
     ClientConfig, Message,
     consumer::BaseConsumer,
@@ -35,55 +32,24 @@ use rdkafka::{
     },
 };
 
+pub(crate) use self::{
+    args::SinkArgs,
+    offsets::{name, name_of_deleted},
+    quarantine::{Held, held},
+};
 use self::{
     feed::{Fed, Feed, Segment},
     offsets::Offsets,
     quarantine::Quarantine,
 };
-pub(crate) use self::{
-    offsets::{name, name_of_deleted},
-    quarantine::{Held, held},
-};
 use crate::{
-    cluster::ClusterArgs,
     error::Error,
-    exit::{self, EXIT_CODES},
+    exit,
     exporter::{Exporter, Family},
     say::say,
     settings::Role,
     sound::await_sound,
 };
-
-/// The options of `foldline-fleet sink`.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub(crate) struct SinkArgs {
-    #[command(flatten)]
-    cluster: ClusterArgs,
-
-    #[command(flatten)]
-    database: DatabaseOption,
-
-    /// An audit trail to create or to continue, with a record for each stored event
-    #[arg(long, value_name = "FILE")]
-    audit: Option<PathBuf>,
-
-    /// Sign the audit trail at each commit with this private key (Ed25519, PEM); see `audit-key`
-    #[arg(long, value_name = "KEY", requires = "audit")]
-    sign: Option<PathBuf>,
-
-    /// End when all existing events are stored; otherwise the sink runs until it is stopped
-    #[arg(long)]
-    once: bool,
-
-    /// Seconds to wait while another program writes to the database
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    wait: u32,
-
-    /// Serve Prometheus metrics at /metrics on this address
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics: Option<SocketAddr>,
-}
 
 /// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
@@ -109,17 +75,21 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
-    if !await_sound(&client, &topics, &[Role::Events], &stop)? {
+    if !await_sound(&client, &topics, &[Role::Events], &stop, args.limit())? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
     let (consumer, mut sink) = Sink::open(&client, &topics.events, &path, trail, wait)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
-    sink.run(&consumer, &stop, args.once)?;
+    sink.run(&consumer, &stop, args.limit())?;
     let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
+    let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
     let Receipt { sessions, entries, .. } = sink.close()?;
-    say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
+    say(&format!(
+        "{entries} entries and {sessions} sessions were added to {}, which has {all_entries} entries of {all_sessions} sessions",
+        path.display()
+    ));
     Ok(if is_incomplete { exit::FAILED } else { exit::FINE })
 }
 
@@ -140,8 +110,10 @@ struct Sink {
     records: Vec<(SourceName, Records)>,
     pending_size: usize,
     since: Option<Instant>,
-    /// When the last event arrived.
+    /// When the last event arrived, or the offsets were last moved to the ends.
     quiet: Instant,
+    /// When the brokers last sent anything.
+    heard: Instant,
     receipt: Receipt,
     exporter: Option<Exporter>,
     commits: u64,
@@ -180,6 +152,7 @@ impl Sink {
             pending_size: 0,
             since: None,
             quiet: Instant::now(),
+            heard: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
             commits: 0,
@@ -190,8 +163,14 @@ impl Sink {
         Ok((consumer, sink))
     }
 
-    /// Stores events until it is stopped, or with `once` until all existing events are stored.
-    fn run(&mut self, consumer: &BaseConsumer, stop: &AtomicBool, once: bool) -> Result<(), Error> {
+    /// Stores events until it is stopped, or with a `limit` until all existing events are stored. It is
+    /// an error if nothing arrives for that time.
+    fn run(
+        &mut self,
+        consumer: &BaseConsumer,
+        stop: &AtomicBool,
+        limit: Option<Duration>,
+    ) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
         self.commit()?;
         while !stop.load(Ordering::Relaxed) {
@@ -200,15 +179,24 @@ impl Sink {
                 self.commit()?;
                 self.publish();
             }
-            if once && self.offsets.is_at_end() {
+            let Some(limit) = limit else { continue };
+            if self.offsets.is_at_end() {
                 break;
+            }
+            if self.heard.elapsed() >= limit {
+                self.commit()?;
+                return Err(Error::Silent(limit));
             }
         }
         self.commit()
     }
 
     fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
-        match consumer.poll(POLL) {
+        let polled = consumer.poll(POLL);
+        if matches!(polled, Some(Ok(_) | Err(KafkaError::PartitionEOF(_)))) {
+            self.heard = Instant::now();
+        }
+        match polled {
             None if self.since.is_none() && self.quiet.elapsed() >= QUIET => {
                 self.quiet = Instant::now();
                 self.offsets.settle(consumer);

@@ -85,7 +85,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
-    if !await_sound(&client, &topics, &Role::ALL, &stop)? {
+    if !await_sound(&client, &topics, &Role::ALL, &stop, None)? {
         return Ok(exit::FINE);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));

@@ -166,6 +166,11 @@ fn a_sink_that_is_killed_after_a_rotation_starts_again() {
     let (output, said) = stored.store();
     assert!(output.status.success(), "{said}");
     assert_eq!(ask(&stored.db(), "SELECT complete FROM sources"), Some(1));
+    // A run that adds nothing states what the database has.
+    let (_, said) = stored.store();
+    let count = ask(&stored.db(), "SELECT count(*) FROM entries").unwrap();
+    let total = format!("which has {count} entries of 1 session");
+    assert!(count > 0 && said.contains("0 entries") && said.contains(&total), "{said}");
     logs::run(&["check", "--db", stored.db().to_str().unwrap()]);
 }
 
