@@ -99,6 +99,13 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
             Some(Err(KafkaError::MessageConsumption(
                 RDKafkaErrorCode::GroupAuthorizationFailed,
             ))) => continue,
+            // The client reconnects by itself. It keeps such reports since the last read, also those of an outage that
+            // has ended.
+            Some(Err(KafkaError::MessageConsumption(code)))
+                if is_of_connection(code) && heard.elapsed() <= PATIENCE =>
+            {
+                continue;
+            }
             Some(message) => message?,
         };
         heard = Instant::now();
@@ -111,6 +118,20 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
             }
         }
     }
+}
+
+/// Whether an error reports a lost connection.
+fn is_of_connection(code: RDKafkaErrorCode) -> bool {
+    use RDKafkaErrorCode as Code;
+    matches!(
+        code,
+        Code::AllBrokersDown
+            | Code::BrokerTransportFailure
+            | Code::NetworkException
+            | Code::OperationTimedOut
+            | Code::RequestTimedOut
+            | Code::Resolve
+    )
 }
 
 fn parts(headers: &impl Headers) -> Option<usize> {

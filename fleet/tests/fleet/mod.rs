@@ -2,6 +2,7 @@
 
 mod faults;
 mod held;
+mod outage;
 mod sinks;
 mod topics;
 mod trail;
