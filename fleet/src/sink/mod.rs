@@ -6,6 +6,7 @@
 
 mod args;
 mod feed;
+mod marks;
 mod offsets;
 mod quarantine;
 
@@ -34,7 +35,7 @@ use rdkafka::{
 
 pub(crate) use self::{
     args::SinkArgs,
-    offsets::{name, name_of_deleted},
+    marks::{name, name_of_deleted},
     quarantine::{Held, held},
 };
 use self::{

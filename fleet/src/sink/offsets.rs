@@ -17,9 +17,12 @@ use rdkafka::{
     metadata::{MetadataPartition, MetadataTopic},
 };
 
-use super::quarantine::Quarantine;
+use super::{
+    marks::{name, name_of_deleted},
+    quarantine::Quarantine,
+};
 use crate::{
-    deleted::{DELETED, Deleted, Range},
+    deleted::{Deleted, Range},
     error::Error,
     say::say,
 };
@@ -231,16 +234,6 @@ impl Offsets {
     pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
         self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)? as f64)))
     }
-}
-
-/// The name of the mark with the offset of the next event of a partition.
-pub(crate) fn name(topic: &str, partition: i32) -> String {
-    format!("kafka:{topic}/{partition}")
-}
-
-/// The name of the mark with the events of a partition that were deleted before they were stored.
-pub(crate) fn name_of_deleted(name: &str) -> String {
-    format!("{name} {DELETED}")
 }
 
 /// Repeats a request until the brokers answer.

@@ -9,7 +9,7 @@ use foldline::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::offsets::name;
+use super::marks::name;
 use crate::error::Error;
 
 /// Separates the partition from the source in the names of the marks.

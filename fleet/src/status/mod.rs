@@ -1,5 +1,6 @@
 //! `foldline-fleet status`: the progress of the workers, and of a sink.
 
+mod gap;
 mod print;
 mod stored;
 
@@ -12,11 +13,14 @@ use clap::{Args, ValueEnum};
 use rdkafka::{ClientConfig, consumer::Consumer};
 use serde::Serialize;
 
-use self::stored::Stored;
+use self::{
+    gap::{DeletedRange, Gap},
+    stored::Stored,
+};
 use crate::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
-    deleted::{DELETED, Deleted, Range},
+    deleted::{DELETED, Deleted},
     error::Error,
     exit,
     ledger::{Cluster, INPUT, Place, States},
@@ -109,27 +113,6 @@ struct Partition {
 struct Folded {
     folded_to: Option<i64>,
     sources: Option<usize>,
-}
-
-/// A source whose folding has stopped.
-#[derive(Debug, Serialize)]
-struct Gap {
-    source: String,
-    note: String,
-}
-
-/// Messages of a partition that were deleted before they were read.
-#[derive(Debug, Serialize)]
-struct DeletedRange {
-    partition: i32,
-    #[serde(flatten)]
-    range: Range,
-}
-
-impl DeletedRange {
-    fn all(partition: i32, deleted: &Deleted) -> impl Iterator<Item = Self> {
-        deleted.ranges().iter().map(move |&range| Self { partition, range })
-    }
 }
 
 pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {

@@ -8,7 +8,7 @@ use std::{
 use foldline::{emitters::terminal::neutralise_line, json};
 use foldline_cli::shared::{Clip, Layout, width, write_table};
 
-use super::{DeletedRange, Status, stored::Stored};
+use super::{Status, gap::DeletedRange, stored::Stored};
 
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {

@@ -5,11 +5,11 @@ use std::{path::Path, time::Duration};
 use foldline::{emitters::sqlite::Database, ledger::Ledger};
 use serde::Serialize;
 
+use super::gap::{DeletedRange, Gap};
 use crate::{
     deleted::Deleted,
     error::Error,
     sink::{Held, held, name, name_of_deleted},
-    status::{DeletedRange, Gap},
 };
 
 /// The offset up to which the events of a partition are stored.
