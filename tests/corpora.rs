@@ -34,13 +34,24 @@ struct Told {
 
 fn told_of(line: u64, events: &[Located<DomainEvent>]) -> Told {
     let mut told = Told::default();
+    let (mut is_kept, mut sample) = (false, String::new());
     for event in events.iter().filter(|event| event.position.line == line) {
         told.at.push(event.position.offset);
         match &event.item {
-            DomainEvent::Warning(warning) => told.kinds.push(warning.kind),
-            DomainEvent::NewEntry { entry } => told.kept.push_str(&entry.content.decode()),
+            DomainEvent::Warning(warning) => {
+                told.kinds.push(warning.kind);
+                sample = warning.sample.as_ref().map_or(sample, |json| json.get().to_owned());
+            }
+            DomainEvent::NewEntry { entry } => {
+                is_kept |= matches!(entry.entry_type, NormalizedEntryType::Diagnostic { .. });
+                told.kept.push_str(&entry.content.decode());
+            }
             _ => {}
         }
+    }
+    // Bookkeeping of an unknown type is kept in its warning alone.
+    if !is_kept && !sample.is_empty() {
+        told.kept = sample;
     }
     told
 }

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 use foldline_cli::shared::version;
 
 use crate::{
-    exit::EXIT_CODES, init::InitArgs, ship::ShipArgs, sink::SinkArgs, status::StatusArgs,
-    work::WorkArgs,
+    exit::EXIT_CODES, init::InitArgs, release::ReleaseArgs, ship::ShipArgs, sink::SinkArgs,
+    status::StatusArgs, work::WorkArgs,
 };
 
 /// Collects the logs of coding agents on many machines in one database, through Apache Kafka.
@@ -30,6 +30,12 @@ pub(crate) enum Command {
     Sink(SinkArgs),
     /// Creates the topics, or checks existing ones
     Init(InitArgs),
-    /// Shows the progress of the workers
+    /// Shows the progress of the workers, and of a sink
     Status(StatusArgs),
+    /// Lets a source continue that was held back
+    ///
+    /// A source is held back if a program cannot continue it: its state is damaged or of another version, its executor
+    /// failed, an event cannot be read, or data is missing. Other sources continue. Remove the cause first: a source
+    /// is held back again otherwise.
+    Release(ReleaseArgs),
 }

@@ -29,7 +29,14 @@ pub(super) const WAIT: Duration = Duration::from_secs(8);
 
 /// Records connection errors: the error of a call says only that there is no connection.
 #[derive(Default)]
-pub(super) struct Heard(Mutex<Option<String>>);
+pub(super) struct Heard(Mutex<Option<Reason>>);
+
+/// The reason why there is no connection.
+struct Reason {
+    text: String,
+    /// The brokers reject the credentials, which waiting does not change.
+    is_denied: bool,
+}
 
 impl ClientContext for Heard {
     fn error(&self, error: KafkaError, reason: &str) {
@@ -37,7 +44,12 @@ impl ClientContext for Heard {
         // `AllBrokersDown` is a consequence: the errors of the individual brokers are more specific.
         if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
             let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            *heard = Some(neutralise_line(reason).into_owned());
+            let text = neutralise_line(reason).into_owned();
+            let is_denied = error.rdkafka_error_code() == Some(RDKafkaErrorCode::Authentication);
+            // A connection that is closed for that reason is another error.
+            if !heard.as_ref().is_some_and(|known| known.is_denied) {
+                *heard = Some(Reason { text, is_denied });
+            }
         }
     }
 }
@@ -92,9 +104,11 @@ impl Connection {
             {}
             let heard = &self.consumer.context().0;
             let reason = heard.lock().unwrap_or_else(PoisonError::into_inner).take();
-            Error::Unreachable {
-                brokers: self.addresses.clone(),
-                reason: reason.unwrap_or_else(|| error.to_string()),
+            let brokers = self.addresses.clone();
+            match reason {
+                Some(Reason { text: reason, is_denied: true }) => Error::Denied { brokers, reason },
+                Some(Reason { text: reason, .. }) => Error::Unreachable { brokers, reason },
+                None => Error::Unreachable { brokers, reason: error.to_string() },
             }
         })
     }

@@ -42,12 +42,30 @@ pub(crate) enum Error {
     #[error("cannot reach the brokers {brokers}: {reason}")]
     Unreachable { brokers: String, reason: String },
 
+    #[error("the brokers {brokers} reject the credentials of this client: {reason}")]
+    Denied { brokers: String, reason: String },
+
     /// Problems of the topics.
     #[error("{}", .0.join("\n"))]
     Unsound(Vec<String>),
 
+    #[error(
+        "the next events of a partition were deleted while this sink ran; start it again, then it records which ones"
+    )]
+    DeletedMeanwhile,
+
+    #[error("the brokers have sent nothing for {} seconds; start it again when they do", .0.as_secs())]
+    Silent(std::time::Duration),
+
     #[error(transparent)]
     KafkaLedger(#[from] KafkaLedgerError),
+
+    #[error(
+        "another sink stores events in {}: it has moved the mark of partition {partition} from {own} to {found}. This \
+         sink ends, and has stored nothing since its last commit; run one sink per database",
+        .path.display()
+    )]
+    OtherSink { path: PathBuf, partition: String, own: String, found: String },
 
     #[error("{0}")]
     Shipping(String),

@@ -21,6 +21,7 @@
 mod args;
 mod cluster;
 mod connection;
+mod deleted;
 mod error;
 mod exit;
 mod exporter;
@@ -30,6 +31,7 @@ mod members;
 mod piece;
 mod place;
 mod record;
+mod release;
 mod run;
 mod say;
 mod settings;

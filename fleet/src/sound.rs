@@ -3,7 +3,7 @@
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rdkafka::ClientConfig;
@@ -38,23 +38,33 @@ fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Resu
 }
 
 /// The same, as soon as the brokers answer: a program that is started while they are unreachable need not be
-/// restarted. `false` if the program is told to end in the meantime.
+/// restarted. `false` if the program is told to end in the meantime. After `limit` it is an error.
 pub(super) fn await_sound(
     client: &ClientConfig,
     topics: &Topics,
     needed: &[Role],
     stop: &AtomicBool,
+    limit: Option<Duration>,
 ) -> Result<bool, Error> {
-    let mut is_said = false;
+    let (mut is_said, begun) = (false, Instant::now());
     while !stop.load(Ordering::Relaxed) {
         match ensure_sound(client, topics, needed) {
-            Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. })) => {
+            Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. }))
+                if limit.is_none_or(|limit| begun.elapsed() < limit) =>
+            {
                 if !std::mem::replace(&mut is_said, true) {
-                    say(&format!("{error}; waiting for the brokers"));
+                    say(&format!(
+                        "the brokers do not answer ({error}); nothing is lost, this program begins when they answer"
+                    ));
                 }
                 thread::sleep(PAUSE);
             }
-            ended => return ended.map(|()| true),
+            ended => {
+                if is_said && ended.is_ok() {
+                    say("the brokers are back");
+                }
+                return ended.map(|()| true);
+            }
         }
     }
     Ok(false)

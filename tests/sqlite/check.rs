@@ -60,6 +60,35 @@ fn a_sound_database_has_no_findings() {
     assert_eq!(Place::new().findings(), []);
 }
 
+/// Positions restart in the next file of a rotated log: its earlier entries are further on than its end.
+#[test]
+fn a_log_that_continues_in_another_file_is_sound() {
+    let place = Place::new();
+    let text = |line| {
+        let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "more".to_owned());
+        Located::new(Position { line, offset: 100 * line }, DomainEvent::entry(entry))
+    };
+    let at = |line| Position { line, offset: 100 * line };
+    let commit = |expected, lines: &[u64], end| {
+        let output: Rows =
+            lines.iter().map(|line| text(*line)).collect::<Vec<_>>().iter().collect();
+        let facts = SourceFacts { path: "log".to_owned(), ..SourceFacts::default() };
+        let checkpoint =
+            Checkpoint { facts, position: end, state: Json::default(), complete: false };
+        Commit { source: "log".into(), expected: Some(expected), checkpoint, output }
+    };
+    // The first file ends within a segment, and then between two segments.
+    for (expected, lines, end) in
+        [(at(5), &[8, 0, 1][..], at(2)), (at(2), &[2, 3], at(4)), (at(4), &[], at(1))]
+    {
+        let mut database = place.open();
+        database.commit(&[commit(expected, lines, end)], &[]).unwrap();
+        drop(database);
+        assert_eq!(place.findings(), []);
+        Database::open_sound(&place.path, DEFAULT_WAIT).unwrap();
+    }
+}
+
 #[test]
 fn what_is_derived_is_made_anew() {
     // The checksum of a row covers its totals and shows that they are restored.

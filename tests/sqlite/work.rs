@@ -1,11 +1,11 @@
 //! What a commit writes: the words once, and nothing before it is whole.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use foldline::{
     conversation::*,
-    emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
-    ledger::{Checkpoint, Commit, CommitError, Ledger, SourceFacts},
+    emitters::sqlite::{DEFAULT_WAIT, Database, Rows, SqliteError},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
 
 /// Sessions of a commit.
@@ -190,4 +190,30 @@ fn what_refers_to_a_row_is_removed_with_it() {
     for table in ["sessions", "entries", "tool_calls", "tool_paths", "open_entries", "warnings"] {
         assert_eq!(number(&database, &format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
+}
+
+/// A program that continues after a mark that another program has moved writes nothing.
+#[test]
+fn a_commit_begins_only_after_the_expected_marks() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Database::open(&folder.path().join("db"), Duration::ZERO).unwrap();
+    let (mut one, mut other) = (open(), open());
+    let mark = |state: Option<u64>| Mark { name: "input".into(), state: Json::of(&state).unwrap() };
+    assert_eq!(one.begin_after(&[mark(None)]).unwrap(), None);
+    let locked = other.begin_after(&[mark(None)]).unwrap_err();
+    assert!(matches!(locked, SqliteError::Locked(_)), "{locked}");
+    one.commit(&[commit(0, rows(0, talk(0)))], &[mark(Some(7))]).unwrap();
+    for expected in [None, Some(6)] {
+        let found = other.begin_after(&[mark(expected)]).unwrap();
+        assert_eq!(found, Some(mark(Some(7))));
+    }
+    // No transaction is open.
+    assert_eq!(one.begin_after(&[mark(Some(7))]).unwrap(), None);
+    one.commit(&[], &[mark(Some(8))]).unwrap();
+    assert_eq!(one.commits().unwrap(), 1, "a mark alone is not a commit of segments");
+    assert_eq!(other.begin_after(&[mark(Some(8))]).unwrap(), None);
+    // The position is compared afterwards, and an error ends the transaction.
+    let moved = other.commit(&[commit(0, rows(0, talk(0)))], &[mark(Some(9))]).unwrap_err();
+    assert!(matches!(moved, CommitError::Moved { .. }), "{moved}");
+    assert_eq!(one.begin_after(&[mark(Some(8))]).unwrap(), None);
 }

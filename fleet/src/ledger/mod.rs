@@ -63,15 +63,15 @@ impl Cluster {
     /// owner is not visible.
     ///
     /// # Errors
-    /// The cluster cannot be reached, or a stored state is damaged.
+    /// The cluster cannot be reached.
     pub fn states(&self, place: &Place) -> Result<States, KafkaLedgerError> {
-        let restore::Restored { sources, marks } = self.read(place)?;
+        let restore::Restored { sources, marks, damaged } = self.read(place)?;
         let read = |(source, stored): (SourceName, Stored)| {
             let checkpoint = stored.read(&source)?;
             Ok((source, checkpoint))
         };
         let checkpoints = sources.into_iter().map(read).collect::<Result<_, _>>()?;
-        Ok(States { checkpoints, marks })
+        Ok(States { checkpoints, marks, damaged })
     }
 
     fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
@@ -87,6 +87,8 @@ pub struct States {
     pub checkpoints: HashMap<SourceName, Checkpoint>,
     /// The states of the [`Mark`]s, by name.
     pub marks: HashMap<String, Json>,
+    /// The sources whose states cannot be read, and why.
+    pub damaged: HashMap<SourceName, String>,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -104,6 +106,8 @@ pub struct KafkaLedger {
     place: Place,
     sources: HashMap<SourceName, Stored>,
     marks: HashMap<String, Json>,
+    /// Sources whose states cannot be read. They can neither be loaded nor committed, and do not affect others.
+    damaged: HashMap<SourceName, String>,
     has_failed: bool,
 }
 
@@ -121,7 +125,7 @@ impl KafkaLedger {
     /// place needs a separate id.
     ///
     /// # Errors
-    /// The cluster cannot be reached, or a stored state is damaged.
+    /// The cluster cannot be reached.
     pub fn open(
         cluster: &Cluster,
         place: Place,
@@ -138,13 +142,23 @@ impl KafkaLedger {
         let producer: BaseProducer = config.create().map_err(fail)?;
         let fail = KafkaLedgerError::of("take over from the previous owner");
         patiently(|| producer.init_transactions(ATTEMPT)).map_err(fail)?;
-        let restore::Restored { sources, marks } = cluster.read(&place)?;
-        Ok(Self { producer, place, sources, marks, has_failed: false })
+        let restore::Restored { sources, marks, damaged } = cluster.read(&place)?;
+        Ok(Self { producer, place, sources, marks, damaged, has_failed: false })
     }
 
     /// The names of the known sources.
     pub fn sources(&self) -> impl Iterator<Item = &SourceName> {
         self.sources.keys()
+    }
+
+    fn ensure_readable(&self, source: &SourceName) -> Result<(), KafkaLedgerError> {
+        match self.damaged.get(source) {
+            None => Ok(()),
+            Some(reason) => {
+                let (name, reason) = (source.to_string(), reason.clone());
+                Err(KafkaLedgerError::Damaged { name, reason })
+            }
+        }
     }
 
     /// Checks that every commit begins at the stored position of its source.
@@ -154,6 +168,7 @@ impl KafkaLedger {
     ) -> Result<(), CommitError<KafkaLedgerError>> {
         let mut standing = HashMap::<&SourceName, Option<Position>>::new();
         for Commit { source, expected, checkpoint, .. } in commits {
+            self.ensure_readable(source)?;
             let stored = match standing.get(source) {
                 Some(position) => *position,
                 None => self.sources.get(source).map(|stored| stored.position),
@@ -278,6 +293,7 @@ impl Ledger for KafkaLedger {
     type Error = KafkaLedgerError;
 
     fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, KafkaLedgerError> {
+        self.ensure_readable(source)?;
         self.sources.get(source).map(|stored| stored.read(source)).transpose()
     }
 

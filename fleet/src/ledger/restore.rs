@@ -48,6 +48,8 @@ pub(super) fn key_of_part(source: &SourceName, index: usize) -> Vec<u8> {
 pub(super) struct Restored {
     pub(super) sources: HashMap<SourceName, Stored>,
     pub(super) marks: HashMap<String, Json>,
+    /// States that cannot be read, and why.
+    pub(super) damaged: HashMap<SourceName, String>,
 }
 
 /// The latest message of a key.
@@ -79,7 +81,7 @@ pub(super) fn read(reader: &BaseConsumer, place: &Place) -> Result<Restored, Kaf
     reader.assign(&from).map_err(fail)?;
     let latest = read_to_end(reader).map_err(fail);
     reader.unassign().map_err(fail)?;
-    restored(latest?)
+    Ok(restored(latest?))
 }
 
 fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaError> {
@@ -97,6 +99,13 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
             Some(Err(KafkaError::MessageConsumption(
                 RDKafkaErrorCode::GroupAuthorizationFailed,
             ))) => continue,
+            // The client reconnects by itself. It keeps such reports since the last read, also those of an outage that
+            // has ended.
+            Some(Err(KafkaError::MessageConsumption(code)))
+                if is_of_connection(code) && heard.elapsed() <= PATIENCE =>
+            {
+                continue;
+            }
             Some(message) => message?,
         };
         heard = Instant::now();
@@ -111,39 +120,62 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
     }
 }
 
+/// Whether an error reports a lost connection.
+fn is_of_connection(code: RDKafkaErrorCode) -> bool {
+    use RDKafkaErrorCode as Code;
+    matches!(
+        code,
+        Code::AllBrokersDown
+            | Code::BrokerTransportFailure
+            | Code::NetworkException
+            | Code::OperationTimedOut
+            | Code::RequestTimedOut
+            | Code::Resolve
+    )
+}
+
 fn parts(headers: &impl Headers) -> Option<usize> {
     let header = headers.iter().find(|header| header.key == PARTS)?;
     std::str::from_utf8(header.value?).ok()?.parse().ok()
 }
 
-fn restored(mut latest: HashMap<Vec<u8>, Latest>) -> Result<Restored, KafkaLedgerError> {
+/// A state that cannot be read concerns its source only.
+fn restored(mut latest: HashMap<Vec<u8>, Latest>) -> Restored {
     let mut restored = Restored::default();
     let mut keys: Vec<_> = latest.keys().cloned().collect();
     keys.sort_unstable();
     for key in keys {
-        let Some(Latest { value, parts }) = latest.remove(&key) else { continue };
+        let Some(first) = latest.remove(&key) else { continue };
         let name = String::from_utf8_lossy(&key).into_owned();
-        let damaged = |reason: String| KafkaLedgerError::Damaged { name: name.clone(), reason };
         if let Some(mark) = name.strip_prefix(SEPARATOR) {
-            let state =
-                serde_json::from_slice(&value).map_err(|error| damaged(error.to_string()))?;
-            restored.marks.insert(mark.to_owned(), state);
-        } else if !name.contains(SEPARATOR) {
-            let source = SourceName::from(name.as_str());
-            let mut whole = value;
-            for index in 1..parts {
-                let Some(part) = latest.remove(&key_of_part(&source, index)) else {
-                    return Err(damaged(format!("its part {index} of {parts} is missing")));
-                };
-                whole.extend_from_slice(&part.value);
+            match serde_json::from_slice(&first.value) {
+                Ok(state) => drop(restored.marks.insert(mark.to_owned(), state)),
+                Err(error) => tracing::warn!(mark, %error, "a mark is damaged"),
             }
-            let json = String::from_utf8(whole).map_err(|error| damaged(error.to_string()))?;
-            let checkpoint: Checkpoint =
-                serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
-            let checkpoint =
-                Stored { position: checkpoint.position, checkpoint: json.into_boxed_str(), parts };
-            restored.sources.insert(source, checkpoint);
+        } else if !name.contains(SEPARATOR) {
+            let source = SourceName::from(name);
+            match checkpoint(&source, first, &mut latest) {
+                Ok(stored) => drop(restored.sources.insert(source, stored)),
+                Err(reason) => drop(restored.damaged.insert(source, reason)),
+            }
         }
     }
-    Ok(restored)
+    restored
+}
+
+/// The checkpoint of a source, from its first message and those of its further parts.
+fn checkpoint(
+    source: &SourceName,
+    first: Latest,
+    latest: &mut HashMap<Vec<u8>, Latest>,
+) -> Result<Stored, String> {
+    let Latest { value: mut whole, parts } = first;
+    for index in 1..parts {
+        let part = latest.remove(&key_of_part(source, index));
+        let part = part.ok_or_else(|| format!("its part {index} of {parts} is missing"))?;
+        whole.extend_from_slice(&part.value);
+    }
+    let json = String::from_utf8(whole).map_err(|error| error.to_string())?;
+    let checkpoint: Checkpoint = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    Ok(Stored { position: checkpoint.position, checkpoint: json.into_boxed_str(), parts })
 }

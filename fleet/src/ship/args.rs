@@ -41,6 +41,10 @@ pub(crate) struct ShipArgs {
     #[arg(long, group = "end")]
     pub(super) once: bool,
 
+    /// With --once or --idle-exit: fail if the brokers acknowledge nothing for this time
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "300")]
+    pub(super) timeout: Duration,
+
     /// End when no log has grown for this time [default: at Ctrl-C or SIGTERM]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, group = "end")]
     pub(super) idle_exit: Option<Duration>,
@@ -68,4 +72,11 @@ pub(crate) struct ShipArgs {
     /// Also search hidden files and folders
     #[arg(long)]
     pub(super) hidden: bool,
+}
+
+impl ShipArgs {
+    /// How long a run that ends by itself waits for the brokers.
+    pub(super) fn limit(&self) -> Option<Duration> {
+        (self.once || self.idle_exit.is_some()).then_some(self.timeout)
+    }
 }

@@ -23,12 +23,12 @@ impl Look {
 }
 
 #[cfg(unix)]
-fn number(metadata: &fs::Metadata) -> Number {
+pub(super) fn number(metadata: &fs::Metadata) -> Number {
     use std::os::unix::fs::MetadataExt;
     (Some(metadata.dev()), Some(metadata.ino()))
 }
 
 #[cfg(not(unix))]
-fn number(_: &fs::Metadata) -> Number {
+pub(super) fn number(_: &fs::Metadata) -> Number {
     (None, None)
 }

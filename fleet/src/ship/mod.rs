@@ -31,7 +31,7 @@ use self::{
     checkpoint::Checkpoint, finder::Finder, log::Common, mask::SharedMasker, outbox::Outbox,
     shipper::Shipper,
 };
-use crate::error::Error;
+use crate::{error::Error, settings::Role, sound::await_sound};
 
 pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
@@ -47,8 +47,14 @@ pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     check_files(&path, &paths)?;
     let (checkpoint, stored) = Checkpoint::open(&path)?;
     let stop = stop_flag()?;
-    let topic = args.cluster.topics().logs;
-    let outbox = Outbox::new(&client, topic, args.max_message, Arc::clone(&stop))?;
+    let topics = args.cluster.topics();
+    if !await_sound(&client, &topics, &[Role::Logs], &stop, args.limit())? {
+        return Err(Error::Shipping(
+            "stopped before the brokers answered; nothing was sent".to_owned(),
+        ));
+    }
+    let (max_message, limit) = (args.max_message, args.limit());
+    let outbox = Outbox::new(&client, topics.logs, max_message, limit, Arc::clone(&stop))?;
     let finder = Finder::new(registry, paths, args.hidden, checkpoint.path());
     let masker = args.redact.then(SharedMasker::default);
     let common = Common { host, task: args.task.clone(), max_message: args.max_message, masker };

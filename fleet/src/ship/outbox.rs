@@ -41,6 +41,8 @@ pub(super) struct Outbox {
     reports: Arc<Mutex<Reports>>,
     topic: String,
     stop: Arc<AtomicBool>,
+    /// How long nothing may be acknowledged.
+    limit: Option<Duration>,
     /// The number of sent pieces.
     sent: u64,
     /// Since when pieces are unacknowledged.
@@ -138,6 +140,7 @@ impl Outbox {
         client: &ClientConfig,
         topic: String,
         max_message: usize,
+        limit: Option<Duration>,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Error> {
         let reports = Arc::new(Mutex::new(Reports {
@@ -154,7 +157,7 @@ impl Outbox {
         let producer = producer
             .map_err(|error| Error::Cluster { doing: "start shipping".to_owned(), error })?;
         let since = Instant::now();
-        Ok(Self { producer, reports, topic, stop, sent: 0, since, is_away: false })
+        Ok(Self { producer, reports, topic, stop, limit, sent: 0, since, is_away: false })
     }
 
     /// Sends a piece; waits while there is no room for it.
@@ -206,10 +209,26 @@ impl Outbox {
         acknowledged
     }
 
+    /// Fails if nothing was acknowledged for too long.
+    fn check_progress(&self) -> Result<(), Error> {
+        let silent = progress(&locked(&self.reports), self.since).elapsed();
+        match self.limit {
+            Some(limit) if silent >= limit && self.on_its_way() > 0 => {
+                Err(Error::Shipping(format!(
+                    "the brokers have acknowledged nothing for {} seconds: {} messages are not acknowledged; the next run \
+                 resumes after the acknowledged ones",
+                    limit.as_secs(),
+                    self.on_its_way()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Fails if a sent piece cannot be delivered. `path` returns the path of a log.
     pub(super) fn check(&self, path: impl FnOnce(usize) -> Option<String>) -> Result<(), Error> {
         let failed = || locked(&self.reports).failure.as_ref().map(|failure| failure.code);
-        let Some(mut code) = failed() else { return Ok(()) };
+        let Some(mut code) = failed() else { return self.check_progress() };
         // Waits for the report of the piece that made the client give up.
         let begun = Instant::now();
         while code == Code::Fatal && begun.elapsed() < REASON {
@@ -238,11 +257,15 @@ impl Outbox {
     }
 }
 
+/// The time of the last acknowledgement, or else since when pieces are unacknowledged.
+fn progress(reports: &Reports, since: Instant) -> Instant {
+    reports.last.map_or(since, |last| last.max(since))
+}
+
 /// Reports once that the brokers are unreachable, if pieces were unacknowledged for a while without progress.
 fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
     let reports = locked(reports);
-    let last = reports.last.map_or(since, |last| last.max(since));
-    if *is_away || last.elapsed() < PATIENCE {
+    if *is_away || progress(&reports, since).elapsed() < PATIENCE {
         return;
     }
     *is_away = true;

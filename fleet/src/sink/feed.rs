@@ -15,7 +15,6 @@ use foldline_cli::shared::Records;
 use rdkafka::Message;
 
 use crate::{
-    error::Error,
     piece::text,
     record::{CHECKPOINT, EVENT, Joiner, KIND, PART, Reached, SOURCE},
 };
@@ -28,6 +27,10 @@ pub(super) enum Fed {
     Segment(Box<Segment>),
     /// Not a message of a worker.
     Foreign,
+    /// An event that is not stored, because its source is held back.
+    Refused,
+    /// A message of a worker that cannot be read, and why.
+    Unreadable(SourceName, String),
 }
 
 /// The changes of a source between two checkpoints.
@@ -45,6 +48,7 @@ pub(super) struct Feed {
 
 #[derive(Default)]
 struct Gathering {
+    partition: i32,
     rows: RowEmitter,
     parts: Joiner,
     /// The names of its sessions, which are the keys of their events.
@@ -71,35 +75,59 @@ impl Feed {
         Self { sources: HashMap::new(), is_audited }
     }
 
-    pub(super) fn take(&mut self, message: &impl Message) -> Result<Fed, Error> {
+    /// The source of a message, if it is an event or a checkpoint of a worker.
+    pub(super) fn source(message: &impl Message) -> Option<SourceName> {
+        let headers = message.headers()?;
+        let is_known = matches!(text(headers, KIND)?, EVENT | CHECKPOINT);
+        is_known.then(|| text(headers, SOURCE).map(SourceName::from)).flatten()
+    }
+
+    /// Whether no segment of a partition is incomplete: then all its messages up to here were processed.
+    pub(super) fn is_between_segments(&self, partition: i32) -> bool {
+        self.sources.values().all(|gathering| gathering.partition != partition)
+    }
+
+    /// Drops the events of a source since its last checkpoint.
+    pub(super) fn drop_segment(&mut self, source: &SourceName) {
+        self.sources.remove(source);
+    }
+
+    /// Processes a message of a [source](Self::source).
+    pub(super) fn take(&mut self, source: SourceName, message: &impl Message) -> Fed {
+        self.try_take(&source, message).unwrap_or_else(|error| {
+            self.drop_segment(&source);
+            let (partition, offset) = (message.partition(), message.offset());
+            let reason = format!("the event at offset {offset} of partition {partition}: {error}");
+            Fed::Unreadable(source, reason)
+        })
+    }
+
+    fn try_take(
+        &mut self,
+        source: &SourceName,
+        message: &impl Message,
+    ) -> Result<Fed, serde_json::Error> {
         let Some(headers) = message.headers() else { return Ok(Fed::Foreign) };
-        let (source, kind) = (text(headers, SOURCE), text(headers, KIND));
-        let Some(source) = source.map(SourceName::from) else { return Ok(Fed::Foreign) };
         let gathering = self.sources.entry(source.clone()).or_default();
+        gathering.partition = message.partition();
         let value = message.payload().unwrap_or_default();
         let Some(value) = gathering.parts.push(value, text(headers, PART)) else {
             return Ok(Fed::Gathered);
         };
-        let unreadable = |error: serde_json::Error| {
-            let (partition, offset) = (message.partition(), message.offset());
-            let reason = format!("its event at offset {offset} of partition {partition}: {error}");
-            Error::State { source_name: source.clone(), reason }
-        };
-        match kind {
+        match text(headers, KIND) {
             Some(EVENT) => {
-                let event: Located<DomainEvent> =
-                    serde_json::from_slice(&value).map_err(unreadable)?;
+                let event: Located<DomainEvent> = serde_json::from_slice(&value)?;
                 drop(gathering.rows.emit(&event));
                 if self.is_audited {
-                    gathering.name(event.session, session(message, &source));
+                    gathering.name(event.session, session(message, source));
                     gathering.records.push(gathering.maker.record(&event));
                 }
                 Ok(Fed::Gathered)
             }
             Some(CHECKPOINT) => {
-                let reached: Reached = serde_json::from_slice(&value).map_err(unreadable)?;
-                let mut gathered = self.sources.remove(&source).unwrap_or_default();
-                let commit = commit(source, reached, gathered.rows.cut());
+                let reached: Reached = serde_json::from_slice(&value)?;
+                let mut gathered = self.sources.remove(source).unwrap_or_default();
+                let commit = commit(source.clone(), reached, gathered.rows.cut());
                 let SourceFacts { path, task, .. } = &commit.checkpoint.facts;
                 let records = self.is_audited.then(|| Records {
                     log: path.clone(),

@@ -4,83 +4,62 @@
 //! event is therefore stored exactly once, even if the sink is killed. The same holds for the records of the trail,
 //! which are part of that transaction. A database has one sink, which reads all partitions.
 
+mod args;
 mod feed;
+mod marks;
 mod offsets;
+mod quarantine;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     convert::Infallible,
     mem,
-    net::SocketAddr,
-    path::{Path, PathBuf},
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
-use clap::Args;
 use foldline::{
-    emitters::sqlite::{Database, Rows},
+    emitters::sqlite::{Database, Rows, Totals},
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
-use foldline_cli::shared::{
-    DatabaseOption, DistinctFiles, Outputs, Records, stop_flag, whole_trails,
-};
+use foldline_cli::shared::{DistinctFiles, Outputs, Records, stop_flag, whole_trails};
 use rdkafka::{
     ClientConfig, Message,
     consumer::BaseConsumer,
-    error::{KafkaError, RDKafkaErrorCode::GroupAuthorizationFailed},
+    error::{
+        KafkaError,
+        RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
+    },
 };
 
+pub(crate) use self::{
+    args::SinkArgs,
+    marks::{name, name_of_deleted},
+    quarantine::{Held, held},
+};
 use self::{
     feed::{Fed, Feed, Segment},
     offsets::Offsets,
+    quarantine::Quarantine,
 };
 use crate::{
-    cluster::ClusterArgs,
     error::Error,
-    exit::{self, EXIT_CODES},
+    exit,
     exporter::{Exporter, Family},
     say::say,
     settings::Role,
     sound::await_sound,
 };
 
-/// The options of `foldline-fleet sink`.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub(crate) struct SinkArgs {
-    #[command(flatten)]
-    cluster: ClusterArgs,
-
-    #[command(flatten)]
-    database: DatabaseOption,
-
-    /// An audit trail to create or to continue, with a record for each stored event
-    #[arg(long, value_name = "FILE")]
-    audit: Option<PathBuf>,
-
-    /// Sign the audit trail at each commit with this private key (Ed25519, PEM); see `audit-key`
-    #[arg(long, value_name = "KEY", requires = "audit")]
-    sign: Option<PathBuf>,
-
-    /// End when all existing events are stored; otherwise the sink runs until it is stopped
-    #[arg(long)]
-    once: bool,
-
-    /// Seconds to wait while another program writes to the database
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    wait: u32,
-
-    /// Serve Prometheus metrics at /metrics on this address
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics: Option<SocketAddr>,
-}
-
 /// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The maximum time between commits.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The time without events after which the offsets are moved to the ends of the partitions.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
@@ -97,35 +76,45 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
-    if !await_sound(&client, &topics, &[Role::Events], &stop)? {
+    if !await_sound(&client, &topics, &[Role::Events], &stop, args.limit())? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
-    let mut sink = Sink::open(&client, &topics.events, &path, trail, wait)?;
+    let (consumer, mut sink) = Sink::open(&client, &topics.events, &path, trail, wait)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
-    sink.run(&stop, args.once)?;
-    let gaps = sink.gaps;
+    sink.run(&consumer, &stop, args.limit())?;
+    let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
+    let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
     let Receipt { sessions, entries, .. } = sink.close()?;
-    say(&format!("{entries} entries of {sessions} new sessions are stored in {}", path.display()));
-    Ok(if gaps > 0 { exit::FAILED } else { exit::FINE })
+    say(&format!(
+        "{entries} entries and {sessions} sessions were added to {}, which has {all_entries} entries of {all_sessions} sessions",
+        path.display()
+    ));
+    Ok(if is_incomplete { exit::FAILED } else { exit::FINE })
 }
 
 /// Stores events in a database.
 struct Sink {
-    consumer: BaseConsumer,
     feed: Feed,
     offsets: Offsets,
+    quarantine: Quarantine,
     database: Database,
     /// The audit trail, if there is one.
     outputs: Outputs,
     /// Trails that were complete when the sink started.
     whole: BTreeMap<String, String>,
     pending: Vec<Commit<Rows>>,
+    /// The partitions of their sources.
+    partitions: HashMap<SourceName, i32>,
     /// The audit records of these commits.
     records: Vec<(SourceName, Records)>,
     pending_size: usize,
     since: Option<Instant>,
+    /// When the last event arrived, or the offsets were last moved to the ends.
+    quiet: Instant,
+    /// When the brokers last sent anything.
+    heard: Instant,
     receipt: Receipt,
     exporter: Option<Exporter>,
     commits: u64,
@@ -143,74 +132,91 @@ impl Sink {
         path: &Path,
         trail: Option<(&Path, Option<&Path>)>,
         wait: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<(BaseConsumer, Self), Error> {
         let mut database = Database::open_sound(path, wait)?;
         let whole = whole_trails(&database)?;
         let (audit, key) = trail.unzip();
         let (outputs, notes) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
         notes.iter().for_each(|note| say(note));
-        let (consumer, offsets) = Offsets::assign(client, topic, &mut database)?;
-        Ok(Self {
-            consumer,
+        let quarantine = Quarantine::read(&mut database, topic)?;
+        let (consumer, offsets) = Offsets::assign(client, topic, &quarantine, &mut database)?;
+        let sink = Self {
             feed: Feed::new(audit.is_some()),
             offsets,
+            quarantine,
             database,
             outputs,
             whole,
             pending: Vec::new(),
+            partitions: HashMap::new(),
             records: Vec::new(),
             pending_size: 0,
             since: None,
+            quiet: Instant::now(),
+            heard: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
             commits: 0,
             committing: Duration::ZERO,
             gaps: 0,
             is_said: false,
-        })
+        };
+        Ok((consumer, sink))
     }
 
-    /// Stores events until it is stopped, or with `once` until all existing events are stored.
-    fn run(&mut self, stop: &AtomicBool, once: bool) -> Result<(), Error> {
+    /// Stores events until it is stopped, or with a `limit` until all existing events are stored. It is
+    /// an error if nothing arrives for that time.
+    fn run(
+        &mut self,
+        consumer: &BaseConsumer,
+        stop: &AtomicBool,
+        limit: Option<Duration>,
+    ) -> Result<(), Error> {
+        // What was deleted is recorded, even if the sink is killed before the next event.
+        self.commit()?;
         while !stop.load(Ordering::Relaxed) {
-            self.step()?;
+            self.step(consumer)?;
             if self.is_due() {
                 self.commit()?;
                 self.publish();
             }
-            if once && self.offsets.is_at_end() {
+            let Some(limit) = limit else { continue };
+            if self.offsets.is_at_end() {
                 break;
+            }
+            if self.heard.elapsed() >= limit {
+                self.commit()?;
+                return Err(Error::Silent(limit));
             }
         }
         self.commit()
     }
 
-    fn step(&mut self) -> Result<(), Error> {
-        match self.consumer.poll(POLL) {
+    fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
+        let polled = consumer.poll(POLL);
+        if matches!(polled, Some(Ok(_) | Err(KafkaError::PartitionEOF(_)))) {
+            self.heard = Instant::now();
+        }
+        match polled {
+            None if self.since.is_none() && self.quiet.elapsed() >= QUIET => {
+                self.quiet = Instant::now();
+                self.offsets.settle(consumer);
+            }
             None => {}
             Some(Ok(message)) => {
+                self.quiet = Instant::now();
                 self.is_said = false;
                 self.since.get_or_insert_with(Instant::now);
-                match self.feed.take(&message)? {
-                    Fed::Gathered => {}
-                    Fed::Foreign => {
-                        let (partition, offset) = (message.partition(), message.offset());
-                        say(&format!(
-                            "partition {partition}, offset {offset}: not an event; skipped"
-                        ));
-                        self.offsets.reached(partition, offset + 1);
-                    }
-                    Fed::Segment(segment) => {
-                        let Segment { commit, records } = *segment;
-                        self.pending_size += commit.output.size();
-                        let records = records.map(|records| (commit.source.clone(), records));
-                        self.records.extend(records);
-                        self.pending.push(commit);
-                        self.offsets.reached(message.partition(), message.offset() + 1);
-                    }
-                }
+                self.take(&message);
             }
-            Some(Err(KafkaError::PartitionEOF(partition))) => self.offsets.at_end(partition),
+            Some(Err(KafkaError::PartitionEOF(partition))) => {
+                self.quarantine.caught_up(partition);
+                let moved = self.offsets.at_end(partition).then(Instant::now);
+                self.since = self.since.or(moved);
+            }
+            Some(Err(KafkaError::MessageConsumption(AutoOffsetReset))) => {
+                return Err(Error::DeletedMeanwhile);
+            }
             // The group has a name only because the client requires one: no right to join it is needed.
             Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
@@ -222,6 +228,63 @@ impl Sink {
             Some(Err(_)) => {}
         }
         Ok(())
+    }
+
+    /// Adds a message to the data to be committed.
+    fn take(&mut self, message: &impl Message) {
+        let (partition, offset) = (message.partition(), message.offset());
+        let begun = self.offsets.begun(partition);
+        if offset >= begun {
+            self.quarantine.caught_up(partition);
+        }
+        let fed = match Feed::source(message) {
+            None => Fed::Foreign,
+            Some(source) if self.quarantine.admits(&source, offset, begun) => {
+                self.feed.take(source, message)
+            }
+            Some(_) => Fed::Refused,
+        };
+        match fed {
+            Fed::Gathered => return,
+            Fed::Foreign if offset < begun => {}
+            Fed::Foreign => {
+                say(&format!("partition {partition}, offset {offset}: not an event; skipped"));
+            }
+            Fed::Refused => self.gaps += u64::from(offset >= begun),
+            Fed::Unreadable(source, reason) => {
+                let place = (self.offsets.next(partition), Some(offset));
+                self.refuse(&source, partition, place, &reason);
+            }
+            Fed::Segment(segment) => {
+                let Segment { commit, records } = *segment;
+                if !self.quarantine.is_stored(&commit) {
+                    self.pending_size += commit.output.size();
+                    let records = records.map(|records| (commit.source.clone(), records));
+                    self.records.extend(records);
+                    self.partitions.insert(commit.source.clone(), partition);
+                    self.pending.push(commit);
+                }
+            }
+        }
+        // A foreign message may be within a segment, which is read again from its beginning.
+        if self.feed.is_between_segments(partition) {
+            self.offsets.reached(partition, offset + 1);
+        }
+    }
+
+    /// Holds the events of a source back. Other sources are stored nevertheless.
+    fn refuse(
+        &mut self,
+        source: &SourceName,
+        partition: i32,
+        place: (i64, Option<i64>),
+        reason: &str,
+    ) {
+        self.gaps += 1;
+        say(&format!(
+            "{source}: {reason}; later events of this source are not stored until it is released"
+        ));
+        self.quarantine.refuse(source, partition, place, reason);
     }
 
     fn publish(&self) {
@@ -244,6 +307,11 @@ impl Sink {
                 "foldline_sink_gaps_total",
                 "Segments that do not begin at the stored position",
                 self.gaps,
+            ),
+            next(
+                "foldline_sink_deleted_total",
+                "Offsets of events that were deleted before they were stored",
+                self.offsets.deleted(),
             ),
         ]);
     }
@@ -274,28 +342,33 @@ impl Sink {
         let mut records = mem::take(&mut self.records);
         let before = self.outputs.state();
         loop {
-            let marks = self.offsets.marks()?;
+            let marks = [self.offsets.marks()?, self.quarantine.marks()?].concat();
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
+            // Before the segments: another sink may have stored some of them.
+            self.offsets.begin(&mut self.database)?;
             records.iter().for_each(|(_, records)| self.outputs.add_records(records));
             match self.outputs.commit(&mut self.database, &commits, &marks) {
                 Ok(receipt) => {
                     self.receipt.add(receipt);
                     self.offsets.committed();
+                    self.quarantine.committed();
+                    self.partitions.clear();
                     self.commits += 1;
                     self.committing += begun.elapsed();
                     return Ok(());
                 }
-                // Other sources are stored nevertheless; this source needs the attention of an operator.
                 Err(CommitError::Moved { source_name, expected, stored }) => {
-                    self.gaps += 1;
                     let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
-                    say(&format!(
-                        "{moved}: events are missing, and later events of this source are not \
-                         stored; they may have been deleted before this sink read them"
-                    ));
+                    let reason = format!(
+                        "{moved}: events are missing, which may have been deleted before this sink read them"
+                    );
+                    let partition = self.partitions.get(&source_name).copied().unwrap_or_default();
+                    let from = self.offsets.committed_to(partition);
+                    self.refuse(&source_name, partition, (from, None), &reason);
+                    self.feed.drop_segment(&source_name);
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);
                     self.outputs.restore(before.clone());

@@ -13,10 +13,19 @@ use foldline::{
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
+    error::KafkaResult,
     metadata::{MetadataPartition, MetadataTopic},
 };
 
-use crate::error::Error;
+use super::{
+    marks::{name, name_of_deleted},
+    quarantine::Quarantine,
+};
+use crate::{
+    deleted::{Deleted, Range},
+    error::Error,
+    say::say,
+};
 
 /// How long the brokers may be unreachable.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,12 +38,22 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 pub(super) struct Offsets {
     topic: String,
     partitions: BTreeSet<i32>,
-    /// Committed offsets.
-    stored: BTreeMap<i32, i64>,
+    /// Committed offsets; `None` of a partition of which nothing is stored.
+    stored: BTreeMap<i32, Option<i64>>,
     /// Offsets that are not committed yet.
     reached: BTreeMap<i32, i64>,
+    /// Events of each partition that were deleted before they were stored.
+    deleted: BTreeMap<i32, Deleted>,
+    /// The offset of each partition when the sink started: earlier messages are read only for released sources.
+    begun: BTreeMap<i32, i64>,
+    /// The number of such offsets that this run has found.
+    found: u64,
     /// Partitions that were read to their end.
     at_end: BTreeSet<i32>,
+    /// Partitions whose offset may be before ends of transactions, which are not messages.
+    unsettled: BTreeSet<i32>,
+    /// An earlier end of each partition: the offset is there once the partition is read to its end.
+    settling: BTreeMap<i32, i64>,
 }
 
 impl Offsets {
@@ -42,6 +61,7 @@ impl Offsets {
     pub(super) fn assign(
         client: &ClientConfig,
         topic: &str,
+        quarantine: &Quarantine,
         database: &mut Database,
     ) -> Result<(BaseConsumer, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
@@ -51,16 +71,10 @@ impl Offsets {
             .set("group.id", "foldline-sink")
             .set("enable.auto.commit", "false")
             .set("enable.partition.eof", "true")
-            .set("auto.offset.reset", "earliest")
+            .set("auto.offset.reset", "error")
             .set("isolation.level", "read_committed");
         let consumer: BaseConsumer = config.create().map_err(fail)?;
-        let begun = Instant::now();
-        let metadata = loop {
-            match consumer.fetch_metadata(Some(topic), ATTEMPT) {
-                Err(_) if begun.elapsed() < PATIENCE => {}
-                metadata => break metadata.map_err(fail)?,
-            }
-        };
+        let metadata = patiently(|| consumer.fetch_metadata(Some(topic), ATTEMPT)).map_err(fail)?;
         let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
         let partitions: BTreeSet<i32> =
             partitions.flat_map(MetadataTopic::partitions).map(MetadataPartition::id).collect();
@@ -70,22 +84,111 @@ impl Offsets {
             )));
         }
         let mut from = TopicPartitionList::new();
-        for &partition in &partitions {
-            let stored = database.mark(&name(topic, partition))?;
-            let stored = stored.and_then(|stored| stored.get().parse().ok());
-            let offset = stored.map_or(Offset::Beginning, Offset::Offset);
+        let mut offsets = Self { topic: topic.to_owned(), partitions, ..Self::default() };
+        for partition in offsets.partitions.clone() {
+            let ends = patiently(|| consumer.fetch_watermarks(topic, partition, ATTEMPT));
+            let ends = ends.map_err(fail)?;
+            let next = offsets.begin_at(partition, ends, database)?;
+            offsets.begun.insert(partition, next.unwrap_or(0));
+            let released = quarantine.begin(partition).map(|released| released.max(ends.0));
+            let next = released.map_or(next, |released| next.map(|next| next.min(released)));
+            let offset = next.map_or(Offset::Beginning, Offset::Offset);
             from.add_partition_offset(topic, partition, offset).map_err(fail)?;
         }
         consumer.assign(&from).map_err(fail)?;
-        Ok((consumer, Self { topic: topic.to_owned(), partitions, ..Self::default() }))
+        Ok((consumer, offsets))
     }
 
+    /// The offset of the next event of a partition whose first and last offsets are `ends`. Records the events before
+    /// the first one that were not stored.
+    fn begin_at(
+        &mut self,
+        partition: i32,
+        ends: (i64, i64),
+        database: &mut Database,
+    ) -> Result<Option<i64>, Error> {
+        let name = name(&self.topic, partition);
+        let stored = database.mark(&name)?.and_then(|stored| stored.get().parse().ok());
+        let mut deleted = Deleted::stored(database.mark(&name_of_deleted(&name))?);
+        let topic = &self.topic;
+        for range in deleted.ranges() {
+            say(&format!(
+                "partition {partition} of {topic}: {range} are not in this database, as an earlier run has found"
+            ));
+        }
+        let (first, end) = ends;
+        let range = Range::before(first, stored);
+        if let Some(range) = range {
+            say(&format!(
+                "partition {partition} of {topic}: {range} were deleted before they were stored"
+            ));
+            deleted.add(range);
+            self.found += range.length();
+            self.reached.insert(partition, first);
+        }
+        self.stored.insert(partition, stored);
+        self.deleted.insert(partition, deleted);
+        self.settling.insert(partition, end);
+        Ok(range.map(|range| range.to).or(stored))
+    }
+
+    /// The number of offsets that were deleted before they were stored, as this run has found.
+    pub(super) fn deleted(&self) -> u64 {
+        self.found
+    }
+
+    /// Records the offset after the last event of a segment.
     pub(super) fn reached(&mut self, partition: i32, next: i64) {
-        self.reached.insert(partition, next);
+        if next > self.next(partition) {
+            self.reached.insert(partition, next);
+        }
     }
 
-    pub(super) fn at_end(&mut self, partition: i32) {
+    /// The offset of a partition when the sink started.
+    pub(super) fn begun(&self, partition: i32) -> i64 {
+        self.begun.get(&partition).copied().unwrap_or(0)
+    }
+
+    /// The committed offset of a partition.
+    pub(super) fn committed_to(&self, partition: i32) -> i64 {
+        self.stored.get(&partition).copied().flatten().unwrap_or(0)
+    }
+
+    /// The offset after the last complete segment of a partition.
+    pub(super) fn next(&self, partition: i32) -> i64 {
+        let reached = self.reached.get(&partition).copied();
+        reached.unwrap_or_else(|| self.committed_to(partition))
+    }
+
+    /// Records that a partition was read to its end. Returns whether its offset has moved.
+    pub(super) fn at_end(&mut self, partition: i32) -> bool {
         self.at_end.insert(partition);
+        let Some(end) = self.settling.remove(&partition) else {
+            self.unsettled.insert(partition);
+            return false;
+        };
+        let is_ahead = self.next(partition) < end;
+        if is_ahead {
+            self.reached.insert(partition, end);
+        }
+        is_ahead
+    }
+
+    /// Moves the offsets to after the ends of transactions, once no events arrive. Otherwise they would count as
+    /// events that were deleted before they were stored, if the brokers delete them before the next event. The client
+    /// does not state where a partition ends: it reads it again from the stored offset, and finds nothing up to the
+    /// end that was known before.
+    pub(super) fn settle(&mut self, consumer: &BaseConsumer) {
+        for partition in std::mem::take(&mut self.unsettled) {
+            let next = self.stored.get(&partition).copied().flatten();
+            let from = next.map_or(Offset::Beginning, Offset::Offset);
+            let ends = consumer.fetch_watermarks(&self.topic, partition, ATTEMPT);
+            let is_behind = |(_, end): &(i64, i64)| next.unwrap_or(0) < *end;
+            let Some((_, end)) = ends.ok().filter(is_behind) else { continue };
+            if consumer.seek(&self.topic, partition, from, ATTEMPT).is_ok() {
+                self.settling.insert(partition, end);
+            }
+        }
     }
 
     /// Whether every partition was read to the end that it had at that time.
@@ -99,20 +202,47 @@ impl Offsets {
             let state = Json::of(next).map_err(|error| Error::Output(error.into()))?;
             Ok(Mark { name: name(&self.topic, partition), state })
         };
-        self.reached.iter().map(mark).collect()
+        let mut marks = self.reached.iter().map(mark).collect::<Result<Vec<_>, Error>>()?;
+        for (partition, deleted) in &self.deleted {
+            marks.extend(deleted.mark(name_of_deleted(&name(&self.topic, *partition)))?);
+        }
+        Ok(marks)
+    }
+
+    /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.
+    pub(super) fn begin(&self, database: &mut Database) -> Result<(), Error> {
+        let own = |(&partition, stored): (&i32, &Option<i64>)| {
+            let state = Json::of(stored).map_err(|error| Error::Output(error.into()))?;
+            Ok(Mark { name: name(&self.topic, partition), state })
+        };
+        let own = self.stored.iter().map(own).collect::<Result<Vec<_>, Error>>()?;
+        let Some(Mark { name, state: found }) = database.begin_after(&own)? else { return Ok(()) };
+        let own = own.into_iter().find(|mark| mark.name == name).map(|mark| mark.state);
+        let partition = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let (own, found) = (own.unwrap_or_default().get().to_owned(), found.get().to_owned());
+        Err(Error::OtherSink { path: database.path().to_owned(), partition, own, found })
     }
 
     /// Records that the marks were committed.
     pub(super) fn committed(&mut self) {
-        self.stored.append(&mut self.reached);
+        self.deleted.values_mut().for_each(Deleted::committed);
+        let reached = std::mem::take(&mut self.reached);
+        self.stored.extend(reached.into_iter().map(|(partition, next)| (partition, Some(next))));
     }
 
-    /// The offset of the next event to be stored, for each partition read in this run.
+    /// The offset of the next event to be stored, for each partition of which events are stored.
     pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
-        self.stored.iter().map(|(partition, next)| (*partition, *next as f64))
+        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)? as f64)))
     }
 }
 
-fn name(topic: &str, partition: i32) -> String {
-    format!("kafka:{topic}/{partition}")
+/// Repeats a request until the brokers answer.
+fn patiently<T>(mut request: impl FnMut() -> KafkaResult<T>) -> KafkaResult<T> {
+    let begun = Instant::now();
+    loop {
+        match request() {
+            Err(_) if begun.elapsed() < PATIENCE => {}
+            answer => return answer,
+        }
+    }
 }

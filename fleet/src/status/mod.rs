@@ -1,21 +1,31 @@
-//! `foldline-fleet status`: the progress of the workers.
+//! `foldline-fleet status`: the progress of the workers, and of a sink.
 
+mod gap;
 mod print;
+mod stored;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use clap::{Args, ValueEnum};
 use rdkafka::{ClientConfig, consumer::Consumer};
 use serde::Serialize;
 
+use self::{
+    gap::{DeletedRange, Gap},
+    stored::Stored,
+};
 use crate::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
+    deleted::{DELETED, Deleted},
     error::Error,
     exit,
-    ledger::{Cluster, INPUT, KafkaLedgerError, Place, States},
+    ledger::{Cluster, INPUT, Place, States},
     members::{Member, members},
-    record::UNFOLDED,
+    record::{UNFOLDED, Unfolded},
     say::say,
     settings::{Found, Role, judge},
     sound::missing,
@@ -30,8 +40,9 @@ Exit codes:
 
 With --format json: an object with `prefix`, `partitions` (`partition`, `logs_begin`, `logs_end`, `folded_to`, `lag`,
 `events_end`, `sources`, `worker`; `null` where the cluster does not say), `lag`, `sources`, `group` (its state),
-`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`) and `notes`. Offsets count messages; those of events
-count also the ends of transactions. How far a sink has come is in its database.";
+`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`), `deleted` (`partition`, `from`, `to`: messages that
+were deleted before they were folded) and `notes`; with --db also `sink` with `partitions` (`partition`, `stored_to`)
+`deleted` and `gaps`, of events. Offsets count messages; those of events count also the ends of transactions.";
 
 /// The topics that are inspected.
 const NEEDED: [Role; 3] = [Role::Logs, Role::Events, Role::State];
@@ -46,6 +57,10 @@ pub(crate) struct StatusArgs {
     /// The group of the workers; else PREFIX.work
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
+
+    /// Also report what the sink of this database has stored
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
 
     /// The output format
     #[arg(long, short, value_enum, default_value_t)]
@@ -73,6 +88,9 @@ struct Status {
     group: String,
     workers: Vec<Member>,
     gaps: Vec<Gap>,
+    deleted: Vec<DeletedRange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sink: Option<Stored>,
     notes: Vec<String>,
 }
 
@@ -97,13 +115,6 @@ struct Folded {
     sources: Option<usize>,
 }
 
-/// A source whose folding has stopped.
-#[derive(Debug, Serialize)]
-struct Gap {
-    source: String,
-    note: String,
-}
-
 pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
@@ -119,6 +130,9 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     status.ask_group(&connection, &group, &topics)?;
     let folded = status.read_states(&client, &topics, &cluster.found)?;
     status.ask_partitions(&connection, &topics, &cluster.found, &folded)?;
+    let sink =
+        args.db.as_deref().map(|db| Stored::read(db, &topics.events, partitions(&cluster.found)));
+    status.sink = sink.transpose()?;
     match args.format {
         StatusFormat::Table => status.print_table(),
         StatusFormat::Json => status.print_json(),
@@ -201,20 +215,23 @@ impl Status {
                 continue;
             }
             let place = Place { topic: topics.state.clone(), partition };
-            let States { checkpoints, marks, .. } = match cluster.states(&place) {
-                Err(error @ KafkaLedgerError::Damaged { .. }) => {
-                    self.notes.push(format!("partition {partition} of {}: {error}", place.topic));
-                    continue;
-                }
-                states => states?,
-            };
+            let States { checkpoints, marks, damaged, .. } = cluster.states(&place)?;
             self.sources += checkpoints.len();
             let folded_to = marks.get(INPUT).and_then(|mark| mark.get().parse().ok());
             folded.insert(partition, Folded { folded_to, sources: Some(checkpoints.len()) });
+            let deleted = Deleted::stored(marks.get(DELETED).cloned());
+            self.deleted.extend(DeletedRange::all(partition, &deleted));
             self.gaps.extend(marks.iter().filter_map(|(name, note)| {
                 let source = name.strip_prefix(UNFOLDED)?.to_owned();
-                Some(Gap { source, note: serde_json::from_str(note.get()).ok()? })
+                Some(Gap { source, note: Unfolded::read(note)?.note })
             }));
+            // The next worker that gets data of it will report it, too.
+            let unread = damaged.into_iter().map(|(source, reason)| Gap {
+                source: source.to_string(),
+                note: format!("its stored state is damaged: {reason}"),
+            });
+            let known: BTreeSet<_> = self.gaps.iter().map(|gap| gap.source.clone()).collect();
+            self.gaps.extend(unread.filter(|gap| !known.contains(&gap.source)));
         }
         self.gaps.sort_by(|a, b| a.source.cmp(&b.source));
         Ok(folded)

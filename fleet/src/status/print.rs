@@ -8,7 +8,7 @@ use std::{
 use foldline::{emitters::terminal::neutralise_line, json};
 use foldline_cli::shared::{Clip, Layout, width, write_table};
 
-use super::Status;
+use super::{Status, gap::DeletedRange, stored::Stored};
 
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {
@@ -63,6 +63,22 @@ impl Status {
             let partitions: Vec<_> = worker.partitions.iter().map(ToString::to_string).collect();
             let line = format!("  {}: {}", worker.host, partitions.join(", "));
             writeln!(out, "{}", neutralise_line(&line))?;
+        }
+        for DeletedRange { partition, range } in &self.deleted {
+            let what = "were deleted before they were folded";
+            writeln!(out, "partition {partition} of the logs: {range} {what}")?;
+        }
+        if let Some(Stored { partitions, deleted, gaps }) = &self.sink {
+            let offsets: Vec<_> = partitions.iter().map(|each| shown(each.stored_to)).collect();
+            writeln!(out, "events stored to: {}", offsets.join(", "))?;
+            for DeletedRange { partition, range } in deleted {
+                let what = "were deleted before they were stored";
+                writeln!(out, "partition {partition} of the events: {range} {what}")?;
+            }
+            for gap in gaps {
+                let line = format!("{}: not stored: {}", gap.source, gap.note);
+                writeln!(out, "{}", neutralise_line(&line))?;
+            }
         }
         for gap in &self.gaps {
             let line = format!("{}: {}", gap.source, gap.note);

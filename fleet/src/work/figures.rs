@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lane::{Counts, Progress};
+use super::counts::{Counts, Progress};
 use crate::exporter::Family;
 
 /// The metrics of a worker: finished and pending work. `ends` are the ends of the partitions of logs.
@@ -57,6 +57,11 @@ pub(super) fn figures(
             "foldline_fleet_foreign_total",
             "Messages that are not pieces of logs",
             all.foreign as f64,
+        ),
+        Family::one(
+            "foldline_fleet_deleted_total",
+            "Pieces of logs that were deleted before they were folded",
+            all.deleted as f64,
         ),
         Family::one("foldline_fleet_commits_total", "Transactions", all.commits as f64),
         Family::one(

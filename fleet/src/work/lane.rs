@@ -17,18 +17,23 @@ use foldline::{
     ledger::{CommitError, Ledger, Mark, SourceName},
     transduce::Fault,
 };
-use rdkafka::{Message, Offset, consumer::BaseConsumer};
+use rdkafka::{
+    Message, Offset,
+    consumer::{BaseConsumer, Consumer},
+};
 
 use super::{
+    counts::{Counts, Progress},
     group::Group,
     outgoing::Target,
     source::{Source, Taken},
 };
 use crate::{
+    deleted::{DELETED, Deleted, Range},
     error::Error,
     ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
     piece::Piece,
-    record::UNFOLDED,
+    record::Unfolded,
     say::say,
     topics::Topics,
 };
@@ -51,6 +56,9 @@ const IDLE: Duration = Duration::from_millis(100);
 /// The number of sources that all lanes of a worker keep in memory between commits; the others are restored from
 /// their stored states.
 const OPEN: usize = 1024;
+
+/// Timeout of a request to the brokers.
+const REQUEST: Duration = Duration::from_secs(10);
 
 /// The minimum and maximum share of one lane.
 const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
@@ -98,9 +106,13 @@ pub(super) struct Lane {
     touched: Vec<SourceName>,
     /// The marks that change with the next commit: the reason why a source is not folded, or `None` if it is folded
     /// again.
-    notes: BTreeMap<SourceName, Option<String>>,
+    notes: BTreeMap<SourceName, Option<Unfolded>>,
     /// The offset of the next message.
     next: Option<i64>,
+    /// The committed offset.
+    committed: i64,
+    /// Messages that were deleted before they were folded.
+    deleted: Deleted,
     /// Folded data that is not committed.
     batch: Batch,
     commits: u64,
@@ -123,47 +135,6 @@ struct Batch {
     bytes: usize,
     size: usize,
     since: Option<Instant>,
-}
-
-/// What a lane has done.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) pieces: u64,
-    pub(super) bytes: u64,
-    pub(super) known: u64,
-    pub(super) gaps: u64,
-    pub(super) foreign: u64,
-    pub(super) commits: u64,
-    pub(super) committing: Duration,
-    pub(super) restoring: Duration,
-    pub(super) sources: usize,
-}
-
-/// The progress of a lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    pub(super) counts: Counts,
-    /// The number of sources in memory.
-    pub(super) open: usize,
-    /// The offset of the next message to be folded, once it is known.
-    pub(super) next: Option<i64>,
-}
-
-impl Counts {
-    /// Adds the counts of another lane.
-    pub(super) fn add(&mut self, more: Self) {
-        let Self { pieces, bytes, known, gaps, foreign, commits, committing, restoring, sources } =
-            more;
-        self.pieces += pieces;
-        self.bytes += bytes;
-        self.known += known;
-        self.gaps += gaps;
-        self.foreign += foreign;
-        self.commits += commits;
-        self.committing += committing;
-        self.restoring += restoring;
-        self.sources += sources;
-    }
 }
 
 impl Lane {
@@ -190,6 +161,8 @@ impl Lane {
             touched: Vec::new(),
             notes: BTreeMap::new(),
             next: None,
+            committed: 0,
+            deleted: Deleted::default(),
             batch: Batch::default(),
             commits: 0,
             counts,
@@ -197,15 +170,41 @@ impl Lane {
     }
 
     /// The offset from which the logs are read.
-    pub(super) fn start(&mut self) -> Result<Offset, Error> {
+    pub(super) fn start(&mut self, shared: &Shared) -> Result<Offset, Error> {
         let mark = self.ledger.mark(INPUT)?;
         self.next = mark.and_then(|mark| mark.get().parse().ok());
+        self.deleted = Deleted::stored(self.ledger.mark(DELETED)?);
+        self.find_deleted(shared)?;
+        self.committed = self.next.unwrap_or(0);
         Ok(self.next.map_or(Offset::Beginning, Offset::Offset))
+    }
+
+    /// Records the messages that were deleted before they were folded, if there are any.
+    fn find_deleted(&mut self, shared: &Shared) -> Result<(), Error> {
+        let (logs, partition) = (&shared.topics.logs, self.partition);
+        let first = shared.consumer.fetch_watermarks(logs, partition, REQUEST).map_err(|error| {
+            let doing = "read the first offset of a partition";
+            Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
+        });
+        let (first, _) = first?;
+        if let Some(range) = Range::before(first, self.next) {
+            say(&format!(
+                "partition {partition} of {logs}: {range} were deleted before they were folded"
+            ));
+            self.deleted.add(range);
+            self.counts.deleted += range.length();
+            self.next = Some(first);
+            self.batch.since.get_or_insert_with(Instant::now);
+        }
+        Ok(())
     }
 
     /// Folds a message.
     pub(super) fn take(&mut self, shared: &Shared, message: &impl Message) -> Result<(), Error> {
         let offset = message.offset();
+        if offset > self.next.unwrap_or(0) {
+            self.find_deleted(shared)?;
+        }
         self.next = Some(offset + 1);
         self.batch.since.get_or_insert_with(Instant::now);
         let Some(piece) = Piece::read(message) else {
@@ -240,20 +239,32 @@ impl Lane {
 
     /// Folds a piece.
     fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
-        let Self { ledger, sources, touched, notes, target, commits, .. } = self;
+        let Self { ledger, sources, touched, notes, target, commits, committed, .. } = self;
         let Piece { source: name, path, place, .. } = piece;
         if !sources.contains_key(name) {
-            let stored = ledger.load(name)?;
-            let Some(source) = Source::open(&shared.registry, target, piece, stored)? else {
-                let format = piece.format;
-                let note = format!(
-                    "this worker does not support the format {format:?}; ship the log again to \
-                     newer workers"
-                );
-                self.refuse(piece, note);
-                return Ok(());
+            let stored = ledger.load(name).map_err(Error::from);
+            let opened = stored.and_then(|it| Source::open(&shared.registry, target, piece, it));
+            let source = match opened {
+                Ok(Some(source)) => source,
+                Ok(None) => {
+                    let format = piece.format;
+                    let note = format!(
+                        "this worker does not support the format {format:?}; start newer workers, and release it"
+                    );
+                    self.refuse(piece, note);
+                    return Ok(());
+                }
+                // Only this source is affected.
+                Err(
+                    error @ (Error::State { .. }
+                    | Error::KafkaLedger(KafkaLedgerError::Damaged { .. })),
+                ) => {
+                    self.refuse(piece, format!("{error}; nothing more of it is folded"));
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
             };
-            let noted = ledger.mark(&mark_of(name))?;
+            let noted = ledger.mark(&Unfolded::mark(name))?;
             let is_noted = noted.is_some_and(|note| note.get() != "null");
             let used = *commits;
             let open = Open { source, used, is_told: false, is_noted, is_touched: false };
@@ -294,7 +305,8 @@ impl Lane {
         {
             say(&format!("{name} ({path}): {note}"));
             open.is_noted = true;
-            notes.insert(name.clone(), Some(note));
+            let unfolded = unfolded(ledger, name, note, *committed);
+            notes.insert(name.clone(), Some(unfolded));
         }
         Ok(())
     }
@@ -303,7 +315,8 @@ impl Lane {
     fn refuse(&mut self, piece: &Piece<'_>, note: String) {
         let Piece { source, path, .. } = piece;
         say(&format!("{source} ({path}): {note}"));
-        self.notes.insert(source.clone(), Some(note));
+        let unfolded = unfolded(&mut self.ledger, source, note, self.committed);
+        self.notes.insert(source.clone(), Some(unfolded));
         self.refused.insert(source.clone());
         self.counts.gaps += 1;
     }
@@ -335,20 +348,23 @@ impl Lane {
             open.is_touched = false;
             commits.extend(open.source.cut()?);
         }
-        // An incomplete line is read again from its first message.
+        // A line that is too long for the state is read again from the first message that is not in it.
         let open = self.sources.values().filter_map(|open| open.source.begun()).min();
         let next = open.map_or(next, |open| open.min(next));
         let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
         let mut marks = vec![Mark { name: INPUT.to_owned(), state }];
+        marks.extend(self.deleted.mark(DELETED.to_owned())?);
         for (source, note) in std::mem::take(&mut self.notes) {
             let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
-            marks.push(Mark { name: mark_of(&source), state });
+            marks.push(Mark { name: Unfolded::mark(&source), state });
         }
         self.ledger.commit(&commits, &marks).map_err(|error| match error {
             // Only this ledger commits to its partition.
             CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
             CommitError::Failed(error) => Error::KafkaLedger(error),
         })?;
+        self.deleted.committed();
+        self.committed = next;
         self.batch = Batch::default();
         self.commits += 1;
         self.counts.commits += 1;
@@ -376,6 +392,9 @@ impl Lane {
     }
 }
 
-fn mark_of(source: &SourceName) -> String {
-    format!("{UNFOLDED}{source}")
+/// The mark of a source that is not folded from now on, or already was not.
+fn unfolded(ledger: &mut KafkaLedger, source: &SourceName, note: String, from: i64) -> Unfolded {
+    let earlier = ledger.mark(&Unfolded::mark(source)).ok().flatten();
+    let earlier = earlier.as_ref().and_then(Unfolded::read);
+    Unfolded { note, from: earlier.map_or(from, |earlier| earlier.from.min(from)) }
 }

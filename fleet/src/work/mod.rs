@@ -8,12 +8,14 @@
 //! Each partition has a thread, which reads its messages from a separate queue: while one waits for brokers, others
 //! fold. The main thread of the worker only handles group changes.
 
+mod counts;
 mod figures;
 mod group;
 mod lane;
 mod outgoing;
 mod running;
 mod source;
+mod unfinished;
 
 use std::{
     collections::BTreeMap,
@@ -32,9 +34,10 @@ use foldline_cli::shared::stop_flag;
 use rdkafka::{consumer::Consumer, error::KafkaError};
 
 use self::{
+    counts::Counts,
     figures::figures,
     group::{Change, Group, POLL},
-    lane::{Counts, Shared},
+    lane::Shared,
     running::{Order, Running},
 };
 use crate::{
@@ -42,7 +45,7 @@ use crate::{
     error::Error,
     exit::{self, EXIT_CODES},
     exporter::Exporter,
-    ledger::{Cluster, KafkaLedgerError},
+    ledger::Cluster,
     say::say,
     settings::Role,
     sound::await_sound,
@@ -82,7 +85,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
-    if !await_sound(&client, &topics, &Role::ALL, &stop)? {
+    if !await_sound(&client, &topics, &Role::ALL, &stop, None)? {
         return Ok(exit::FINE);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
@@ -108,7 +111,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     };
     worker.run(&stop)?;
     worker.conclude()?;
-    Ok(exit::FINE)
+    Ok(if worker.ended.deleted > 0 { exit::FAILED } else { exit::FINE })
 }
 
 struct Worker {
@@ -207,9 +210,7 @@ impl Worker {
     fn break_off(&mut self, partition: i32, lane: Running) -> Result<(), Error> {
         self.ended.add(lane.progress().counts);
         match lane.join() {
-            Err(Error::KafkaLedger(error))
-                if !matches!(error, KafkaLedgerError::Damaged { .. }) =>
-            {
+            Err(Error::KafkaLedger(error)) => {
                 say(&format!("partition {partition}: {error}; taking it over again"));
             }
             ended => ended?,
@@ -238,6 +239,7 @@ impl Worker {
             self.break_off(partition, lane)?;
         }
         for (_, lane) in mem::take(&mut self.leaving) {
+            self.ended.add(lane.progress().counts);
             drop(lane.join());
         }
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;

@@ -18,8 +18,9 @@ use rdkafka::{
 };
 
 use super::{
+    counts::Progress,
     group::{Group, POLL},
-    lane::{Lane, Progress, Shared},
+    lane::{Lane, Shared},
 };
 use crate::{error::Error, ledger::KafkaLedgerError, say::say};
 
@@ -94,8 +95,9 @@ impl Link {
 /// Takes over a partition, and folds it until told to stop.
 fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
     let mut lane = Lane::take_over(shared, partition)?;
-    let queue = queue(shared, partition, lane.start()?)?;
+    let queue = queue(shared, partition, lane.start(shared)?)?;
     link.tell(&lane);
+    commit(shared, partition, &mut lane)?;
     let mut is_told = false;
     while link.is_ordered(Order::Fold) {
         let mut is_idle = false;

@@ -13,7 +13,10 @@ use foldline_cli::shared::pipeline::{self, LogEmitter, LogReducer, LogState};
 use serde::{Deserialize, Serialize};
 use tracing::{Span, field::Empty, info_span};
 
-use super::outgoing::{Outgoing, Target};
+use super::{
+    outgoing::{Outgoing, Target},
+    unfinished::Unfinished,
+};
 use crate::{
     error::Error,
     ledger::Message,
@@ -30,6 +33,8 @@ struct Stored {
     /// The number of files of the log before the current one.
     file: u64,
     snapshot: Json,
+    #[serde(default, skip_serializing_if = "Unfinished::is_empty")]
+    unfinished: Unfinished,
 }
 
 /// A source that is being folded.
@@ -41,7 +46,11 @@ pub(super) struct Source {
     segments: Option<SourceSegments>,
     /// The end of the pushed bytes.
     pushed: Place,
-    /// The first message of an incomplete line: the next owner reads it again.
+    /// The bytes of an incomplete line.
+    unfinished: Unfinished,
+    /// Whether they have changed since the last commit.
+    is_unsaved: bool,
+    /// The first message with bytes of an incomplete line that are not in the state.
     begun: Option<i64>,
     /// Data to be committed.
     pending: Option<Commit<Vec<Message>>>,
@@ -86,13 +95,16 @@ impl Source {
             task: piece.task.map(TaskId::from),
             identity: Identity::default(),
         };
+        let mut unfinished = Unfinished::default();
         let (processor, expected, file, is_complete) = match stored {
             None => (pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, span), None, 0, false),
             Some(stored) => {
                 let fail =
                     |reason: String| Error::State { source_name: piece.source.clone(), reason };
-                let Stored { file, snapshot } = serde_json::from_str(stored.state.get())
-                    .map_err(|error| fail(error.to_string()))?;
+                let Stored { file, snapshot, unfinished: bytes } =
+                    serde_json::from_str(stored.state.get())
+                        .map_err(|error| fail(error.to_string()))?;
+                unfinished = bytes;
                 facts.task = stored.facts.task;
                 let processor =
                     pipeline::resume(executor, &snapshot, emitter, DEFAULT_MAX_LINE, span)
@@ -104,18 +116,30 @@ impl Source {
         let events = pipeline::emitter(&processor).events();
         let segments =
             (!is_complete).then(|| Segments::new(piece.source.clone(), facts, expected, processor));
-        Ok(Some(Self {
+        let mut source = Self {
             name: piece.source.clone(),
             host: piece.host.to_owned(),
             target: target.clone(),
             segments,
             pushed,
+            unfinished,
+            is_unsaved: false,
             begun: None,
             pending: None,
             pending_size: 0,
             failed: None,
             events,
-        }))
+        };
+        source.push_unfinished();
+        Ok(Some(source))
+    }
+
+    /// Pushes the stored bytes of an incomplete line.
+    fn push_unfinished(&mut self) {
+        let Some(segments) = &mut self.segments else { return };
+        let (bytes, failed) = (self.unfinished.bytes(), &mut self.failed);
+        segments.push(&bytes, |error| *failed = Some(error));
+        self.pushed = self.pushed.after(bytes.len());
     }
 
     /// Folds the piece of the message at this offset.
@@ -131,6 +155,7 @@ impl Source {
         if is_next_file {
             segments.next_file(|error| *failed = Some(error));
             (self.pushed, self.begun) = (piece.place, None);
+            self.unfinished.clear();
         }
         // A restarted shipper may cut the same bytes at other positions.
         let skipped = match piece.place.file == self.pushed.file {
@@ -139,17 +164,14 @@ impl Source {
         };
         let fresh = skipped.and_then(|skipped| piece.bytes.get(usize::try_from(skipped).ok()?..));
         let Some(bytes) = fresh else { return Ok(Taken::Gap(self.pushed)) };
-        let line = segments.processor().position();
         segments.push(bytes, |error| *failed = Some(error));
         self.pushed = self.pushed.after(bytes.len());
         self.commit_due()?;
         if let Some(segments) = &self.segments {
-            let next = segments.processor().position();
-            self.begun = match (next.offset == self.pushed.offset, self.begun) {
-                (true, _) => None,
-                (false, Some(begun)) if next == line => Some(begun),
-                (false, _) => Some(offset),
-            };
+            let length = self.pushed.offset - segments.processor().position().offset;
+            let is_stored = self.unfinished.push(bytes, length);
+            self.begun = (!is_stored).then(|| self.begun.unwrap_or(offset));
+            self.is_unsaved = true;
         }
         if piece.is_end {
             self.finish()?;
@@ -157,7 +179,8 @@ impl Source {
         Ok(Taken::Folded)
     }
 
-    /// The first message that must be read again if the worker ends now.
+    /// The first message that must be read again if the worker ends after a commit: it continues an incomplete line that
+    /// is too long for the state.
     pub(super) fn begun(&self) -> Option<i64> {
         self.begun
     }
@@ -169,11 +192,20 @@ impl Source {
 
     /// Takes the data to be committed, if there is any.
     pub(super) fn cut(&mut self) -> Result<Option<Commit<Vec<Message>>>, Error> {
-        if self.segments.as_ref().is_some_and(Segments::has_news) {
+        let is_unsaved = std::mem::take(&mut self.is_unsaved) && self.pending.is_none();
+        if self.segments.as_ref().is_some_and(|segments| is_unsaved || segments.has_news()) {
             self.segment()?;
         }
         self.pending_size = 0;
         let Some(mut commit) = self.pending.take() else { return Ok(None) };
+        let snapshot = std::mem::take(&mut commit.checkpoint.state);
+        let unfinished = self.unfinished.stored();
+        let stored = Stored { file: self.pushed.file, snapshot, unfinished };
+        commit.checkpoint.state = Json::of(&stored).map_err(|error| self.failure(&error))?;
+        let has_moved = commit.expected != Some(commit.checkpoint.position);
+        if !has_moved && commit.output.is_empty() && !commit.checkpoint.complete {
+            return Ok(Some(commit));
+        }
         let Checkpoint { facts, position, complete, .. } = &commit.checkpoint;
         let reached = Reached {
             facts: facts.clone(),
@@ -232,13 +264,12 @@ impl Source {
             commit
         });
         self.begun = None;
+        self.unfinished.clear();
         self.add(commit)
     }
 
     fn add(&mut self, commit: Result<Commit<Vec<Message>>, json::Error>) -> Result<(), Error> {
-        let mut commit = commit.map_err(|error| self.failure(&error))?;
-        let stored = Stored { file: self.pushed.file, snapshot: commit.checkpoint.state };
-        commit.checkpoint.state = Json::of(&stored).map_err(|error| self.failure(&error))?;
+        let commit = commit.map_err(|error| self.failure(&error))?;
         self.pending_size += size(&commit.output);
         match &mut self.pending {
             Some(pending) => pending.append(commit, |all, mut more| all.append(&mut more)),

@@ -33,6 +33,12 @@ impl Cluster {
         Self { folder, addresses }
     }
 
+    /// The addresses that ask for a password: PLAIN, of the user `fleet`.
+    pub(crate) fn secured(&self) -> String {
+        let addresses = std::fs::read_to_string(self.folder.path().join("addresses.sasl"));
+        addresses.unwrap().trim().to_owned()
+    }
+
     /// Kills one of the brokers; the first is number 1.
     pub(crate) fn kill(&self, number: usize) {
         self.run("kill", number);
@@ -64,4 +70,23 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let _ = Command::new(script()).arg("stop").arg(self.folder.path()).status();
     }
+}
+
+/// A cluster in a relative folder is restarted from another folder.
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn a_relative_folder_is_found_from_every_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str], from: &Path| {
+        let ran = Command::new(script()).args(arguments).current_dir(from).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    };
+    let (whole, node) = (folder.path().join("one"), folder.path().join("one/1"));
+    let (whole, node) = (whole.to_str().unwrap(), node.to_str().unwrap());
+    run(&["start", "one"], folder.path());
+    run(&["kill", node], Path::new("/"));
+    let restarted = Command::new(script()).args(["start", node]).current_dir("/").output();
+    run(&["stop", whole], Path::new("/"));
+    let restarted = restarted.unwrap();
+    assert!(restarted.status.success(), "{}", String::from_utf8_lossy(&restarted.stderr));
 }

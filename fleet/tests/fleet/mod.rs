@@ -1,6 +1,9 @@
 //! A fleet stores the same data as a single machine.
 
 mod faults;
+mod held;
+mod outage;
+mod sinks;
 mod topics;
 mod trail;
 
@@ -20,6 +23,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use self::{
     faults::{Fleet, Growing, Random},
+    sinks::ask,
     topics::{Sender, Topics, WAIT},
 };
 use crate::{broker::Cluster, foldline_fleet, logs};

@@ -9,6 +9,8 @@ use std::{
 
 use rdkafka::{
     ClientConfig, Message, Offset, TopicPartitionList,
+    admin::{AdminClient, AdminOptions},
+    client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
     error::KafkaError,
     message::{Header, Headers, OwnedHeaders},
@@ -44,6 +46,64 @@ impl Topics {
         Arc::new(self.client.create().unwrap())
     }
 
+    /// Deletes the messages of a partition before an offset, as retention does.
+    pub(crate) fn delete_before(&self, what: &str, partition: i32, offset: Offset) {
+        let admin: AdminClient<DefaultClientContext> = self.client.create().unwrap();
+        let mut before = TopicPartitionList::new();
+        let topic = format!("{}.{what}", self.prefix);
+        before.add_partition_offset(&topic, partition, offset).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let options = AdminOptions::new().operation_timeout(Some(WAIT));
+        let deleted = runtime.block_on(admin.delete_records(&before, &options)).unwrap();
+        deleted.elements().iter().for_each(|partition| partition.error().unwrap());
+    }
+
+    /// The first and the last offset of a partition.
+    pub(crate) fn ends(&self, what: &str, partition: i32) -> (i64, i64) {
+        let consumer: BaseConsumer = self.client.create().unwrap();
+        consumer.fetch_watermarks(&format!("{}.{what}", self.prefix), partition, WAIT).unwrap()
+    }
+
+    /// Sends a value to a topic, with these headers.
+    fn send(&self, what: &str, key: &str, value: &[u8], headers: &[(&str, &str)]) {
+        let topic = format!("{}.{what}", self.prefix);
+        let producer: BaseProducer = self.client.create().unwrap();
+        let header = |all: OwnedHeaders, (key, value): &(&str, &str)| {
+            all.insert(Header { key, value: Some(*value) })
+        };
+        let headers = headers.iter().fold(OwnedHeaders::new(), header);
+        let record = BaseRecord::to(&topic).partition(0).key(key).payload(value).headers(headers);
+        producer.send(record).map_err(|(error, _)| error).unwrap();
+        producer.flush(WAIT).unwrap();
+    }
+
+    /// Sends an event of a source, like a worker.
+    pub(crate) fn send_event(&self, source: &str, value: &[u8]) {
+        self.send("events", source, value, &[("source", source), ("kind", "event")]);
+    }
+
+    /// Sends a state of a source, like a worker.
+    pub(crate) fn send_state(&self, source: &str, value: &[u8]) {
+        self.send("state", source, value, &[("parts", "1")]);
+    }
+
+    /// The stored state of a source.
+    pub(crate) fn state(&self, source: &str) -> Vec<u8> {
+        let states = self.read("state").into_iter().filter(|state| state.key == source.as_bytes());
+        states.max_by_key(|state| state.offset).unwrap().value
+    }
+
+    /// The byte up to which a source is folded.
+    pub(crate) fn folded_to(&self, source: &str) -> Option<u64> {
+        let is_checkpoint = |message: &Read| {
+            message.headers["kind"] == "checkpoint" && message.headers["source"] == source
+        };
+        let checkpoints = self.read("events").into_iter().filter(is_checkpoint);
+        let last = checkpoints.max_by_key(|checkpoint| checkpoint.offset)?;
+        let reached: serde_json::Value = serde_json::from_slice(&last.value).unwrap();
+        reached["position"]["offset"].as_u64()
+    }
+
     /// All committed messages of a topic with their headers, in the order of their partitions.
     pub(crate) fn read(&self, what: &str) -> Vec<Read> {
         let mut config = self.client.clone();
@@ -74,6 +134,8 @@ impl Topics {
                     let headers = message.headers().map(|all| all.iter().map(header).collect());
                     read.push(Read {
                         partition: message.partition(),
+                        offset: message.offset(),
+                        key: message.key().unwrap_or_default().to_vec(),
                         headers: headers.unwrap_or_default(),
                         value: message.payload().unwrap_or_default().to_vec(),
                     });
@@ -146,6 +208,8 @@ impl Topics {
 /// A message that was read.
 pub(crate) struct Read {
     pub(crate) partition: i32,
+    offset: i64,
+    pub(crate) key: Vec<u8>,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) value: Vec<u8>,
 }

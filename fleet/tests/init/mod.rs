@@ -297,9 +297,53 @@ fn a_password_is_not_printed() {
             .env("FOLDLINE_KAFKA_SASL_PASSWORD", "hunter2");
         let ran = run(command);
         assert_eq!(ran.code, 1, "{}", ran.err);
-        assert!(ran.err.contains("cannot reach the brokers"), "{}", ran.err);
+        assert!(ran.err.contains(&cluster.addresses), "{}", ran.err);
         assert!(!ran.err.contains("hunter2") && !ran.out.contains("hunter2"), "{}", ran.err);
     }
+}
+
+/// Waiting does not change a wrong password.
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn a_wrong_password_ends_every_verb() {
+    let cluster = Cluster::start(1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (db, checkpoint, logs) = (path("fleet.db"), path("ship.json"), path("logs"));
+    std::fs::create_dir(&logs).unwrap();
+    let with = |password: &str, verb: &[&str]| {
+        let mut command = command(&cluster.secured(), verb);
+        command
+            .env("FOLDLINE_KAFKA_SECURITY_PROTOCOL", "sasl_plaintext")
+            .env("FOLDLINE_KAFKA_SASL_MECHANISM", "PLAIN")
+            .env("FOLDLINE_KAFKA_SASL_USERNAME", "fleet")
+            .env("FOLDLINE_KAFKA_SASL_PASSWORD", password);
+        command
+    };
+    let verbs: [&[&str]; 6] = [
+        &["init"],
+        &["status"],
+        &["work"],
+        &["sink", "--db", &db],
+        &["ship", &logs, "--checkpoint", &checkpoint],
+        &["ship", "--once", &logs, "--checkpoint", &checkpoint],
+    ];
+    for verb in verbs {
+        let mut child = with("wrong", verb).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let has_ended = child.try_wait().unwrap().is_some();
+        let _ = child.kill();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(has_ended, "{verb:?} does not end: {said}");
+        assert_eq!(output.status.code(), Some(1), "{verb:?}: {said}");
+        assert!(said.contains("reject the credentials"), "{verb:?}: {said}");
+    }
+    let right = run(with("right", &["init"]));
+    assert_eq!(right.code, 0, "{}", right.err);
 }
 
 /// The verbs that end when the brokers do not answer.

@@ -222,6 +222,18 @@ impl Running {
         self.child.wait().unwrap().code()
     }
 
+    /// Waits until the program has ended by itself; returns its exit code.
+    fn ended(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(begun.elapsed() < DEADLINE, "the program does not end");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -272,27 +272,52 @@ fn brokers_that_are_away_are_waited_for() {
 #[test]
 #[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn what_the_brokers_do_not_take_is_an_error_and_nothing_follows_it() {
-    let fleet = Fleet::start(&[("max.message.bytes", "3000")]);
+    let fleet = Fleet::start(&[]);
     let mut log = droid("s", 2, 1);
-    log.push_str(&format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(10_000)));
+    log.push_str(&format!("{{\"type\":\"note\",\"text\":\"{}\"}}\n", noise(2_000_000)));
     log.push_str(&droid("s", 2, 3));
     fs::write(fleet.log("log.jsonl"), &log).unwrap();
-    let refused = fleet.run(&["--once"]);
+    let refused = fleet.run(&["--once", "--max-message", "4M"]);
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(1), "{said}");
     assert!(said.contains("--max-message") && said.contains("log.jsonl"), "{said}");
     join(&fleet.messages());
-    fleet.once(&["--max-message", "2K"]);
+    fleet.once(&[]);
     fleet.await_files(&[log.as_bytes()]);
+}
 
-    let elsewhere =
-        fleet.run(&["--once", "--prefix", "nobody", "-X", "topic.metadata.propagation.max.ms=500"]);
-    let said = String::from_utf8(elsewhere.stderr).unwrap();
-    assert!(elsewhere.status.success(), "there is nothing to ship any more: {said}");
-    append(&fleet.log("log.jsonl"), droid("s", 2, 4).as_bytes());
-    let elsewhere =
-        fleet.run(&["--once", "--prefix", "nobody", "-X", "topic.metadata.propagation.max.ms=500"]);
-    let said = String::from_utf8(elsewhere.stderr).unwrap();
-    assert_eq!(elsewhere.status.code(), Some(1), "{said}");
-    assert!(said.contains("foldline-fleet init"), "{said}");
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn topics_that_are_missing_or_lose_messages_get_nothing() {
+    let fleet = Fleet::start(&[("cleanup.policy", "compact")]);
+    fs::write(fleet.log("log.jsonl"), droid("s", 2, 1)).unwrap();
+    for (prefix, reason) in [("foldline", "cleanup.policy"), ("nobody", "foldline-fleet init")] {
+        // Without `--once`: it does not wait for a missing topic.
+        let mut shipping = fleet.follow(&["--prefix", prefix]);
+        shipping.await_said(reason);
+        assert_eq!(shipping.ended(), Some(1));
+    }
+    assert!(fleet.messages().is_empty());
+}
+
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn a_run_that_ends_by_itself_does_not_wait_for_ever() {
+    let fleet = Fleet::start(&[]);
+    fs::write(fleet.log("log.jsonl"), droid("s", 2, 1)).unwrap();
+    fleet.brokers.kill(1);
+    let away = fleet.run(&["--once", "--timeout", "1"]);
+    let said = String::from_utf8(away.stderr).unwrap();
+    assert_eq!(away.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot reach the brokers"), "{said}");
+    fleet.brokers.restart(1);
+    fleet.once(&[]);
+    // The brokers end while it runs.
+    let mut shipping = fleet.follow(&["--idle-exit", "3600", "--timeout", "2"]);
+    append(&fleet.log("log.jsonl"), droid("s", 2, 2).as_bytes());
+    fleet.await_files(&[&[droid("s", 2, 1), droid("s", 2, 2)].concat().into_bytes()]);
+    fleet.brokers.kill(1);
+    append(&fleet.log("log.jsonl"), droid("s", 2, 3).as_bytes());
+    shipping.await_said("have acknowledged nothing for 2 seconds");
+    assert_eq!(shipping.ended(), Some(1));
 }

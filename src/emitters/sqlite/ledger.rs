@@ -6,10 +6,10 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use tracing::debug;
 
 use super::{
-    Database, Rows, SqliteError,
+    Ahead, Database, Rows, SqliteError,
     crc::execute_summed,
     outbox::write_marks,
-    statements::{count, find, moment, position, state, unsigned},
+    statements::{count, find, moment, position, run, state, unsigned},
     writer::SourceWriter,
 };
 use crate::{
@@ -42,8 +42,43 @@ impl Database {
         commits: &[Commit<Rows>],
     ) -> Result<Receipt, CommitError<SqliteError>> {
         let receipt = self.transact(|transaction, path| write_all(transaction, path, commits))?;
-        self.is_ahead = true;
+        self.ahead = Ahead::Written;
         Ok(receipt)
+    }
+
+    /// Begins the transaction of the next commit, unless a mark has another state than expected; an expected state of
+    /// `null` means that there is no such mark. Until the commit, the database is locked for other writers, so a
+    /// program that passes the marks of its last commit detects every other program that moves them.
+    ///
+    /// Returns the first mark with another state, as it is stored; then no transaction is open.
+    ///
+    /// Not supported within a replacement.
+    ///
+    /// # Errors
+    /// The database is locked, or cannot be read.
+    pub fn begin_after(&mut self, expected: &[Mark]) -> Result<Option<Mark>, SqliteError> {
+        let sql = "SELECT state FROM outputs WHERE name = ?1";
+        let compared = self.transact(|transaction, path| {
+            for Mark { name, state: expected } in expected {
+                let found = find(transaction, sql, [name], |row| state(row, 0));
+                let found = found.map_err(|error| SqliteError::new(path, &error))?;
+                let found = found.unwrap_or_default();
+                if found != *expected {
+                    return Ok(Some(Mark { name: name.clone(), state: found }));
+                }
+            }
+            Ok(None)
+        });
+        let different = compared.map_err(|error| match error {
+            CommitError::Failed(error) => error,
+            // No source is compared.
+            CommitError::Moved { .. } => SqliteError::Overtaken(self.path.clone()),
+        })?;
+        if different.is_some() {
+            self.with(|connection| connection.execute_batch("ROLLBACK"))?;
+        }
+        self.ahead = if different.is_none() { Ahead::Begun } else { Ahead::Closed };
+        Ok(different)
     }
 
     /// Commits segments and the rows that `beside` writes in one transaction. `beside` receives the number of
@@ -53,7 +88,7 @@ impl Database {
         commits: &[Commit<Rows>],
         beside: impl FnOnce(&Connection, u64, u64) -> Result<(), SqliteError>,
     ) -> Result<Receipt, CommitError<SqliteError>> {
-        let adds = self.is_ahead || !commits.is_empty();
+        let adds = self.ahead == Ahead::Written || !commits.is_empty();
         let write = |transaction: &Connection, path: &Path| -> Result<_, CommitError<_>> {
             let receipt = write_all(transaction, path, commits)?;
             let counted = count_commit(transaction, adds);
@@ -61,7 +96,7 @@ impl Database {
             beside(transaction, before, now)?;
             Ok(receipt)
         };
-        let receipt = if self.connection.is_autocommit() || self.is_ahead {
+        let receipt = if self.connection.is_autocommit() || self.ahead != Ahead::Closed {
             self.transact(|transaction, path| {
                 let receipt = write(transaction, path)?;
                 let committed = transaction.execute_batch("COMMIT");
@@ -77,7 +112,7 @@ impl Database {
             part.commit().map_err(fail)?;
             receipt
         };
-        self.is_ahead = false;
+        self.ahead = Ahead::Closed;
         debug!(?receipt, "committed");
         Ok(receipt)
     }
@@ -87,13 +122,13 @@ impl Database {
         &mut self,
         write: impl FnOnce(&Connection, &Path) -> Result<T, CommitError<SqliteError>>,
     ) -> Result<T, CommitError<SqliteError>> {
-        let Self { connection, path, is_ahead, .. } = self;
-        if !*is_ahead {
+        let Self { connection, path, ahead, .. } = self;
+        if *ahead == Ahead::Closed {
             let begun = connection.execute_batch("BEGIN IMMEDIATE");
             begun.map_err(|error| SqliteError::new(path, &error))?;
         }
         write(connection, path).inspect_err(|_| {
-            *is_ahead = false;
+            *ahead = Ahead::Closed;
             // SQLite may already have rolled the transaction back.
             let _ = connection.execute_batch("ROLLBACK");
         })
@@ -177,7 +212,6 @@ fn write(
     commit: &Commit<Rows>,
 ) -> rusqlite::Result<Receipt> {
     let Commit { source, checkpoint, output, expected: _ } = commit;
-    let Rows { parts, warnings, .. } = output;
     let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
     // Two statements: for an upsert, SQLite would first flush the whole search index to be able to undo it.
@@ -185,15 +219,15 @@ fn write(
         None => {
             "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns,
                                   read_length, read_edges, read_sha256, first_line, line, offset,
-                                  state, complete, crc32, id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                                  state, complete, crc32, id, max_offset)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?14)"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = ?1, path = ?2, format = ?3, device = ?4, inode = ?5, size = ?6,
                  modified_at = ?7, changed_ns = ?8, read_length = ?9, read_edges = ?10,
                  read_sha256 = ?11, first_line = ?12, line = ?13, offset = ?14, state = ?15,
-                 complete = ?16, crc32 = ?17
+                 complete = ?16, crc32 = ?17, max_offset = max(max_offset, ?14)
              WHERE id = ?18"
         }
     };
@@ -220,8 +254,13 @@ fn write(
         id,
     )?;
     let id = id.unwrap_or_else(|| transaction.last_insert_rowid());
-    let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(parts)?;
-    receipt.warnings += warnings;
+    // The segment continues in another file, and its first entries are further on in the file before.
+    if let Some(reached) = output.max_offset().filter(|reached| *reached > position.offset) {
+        let sql = "UPDATE sources SET max_offset = max(max_offset, ?2) WHERE id = ?1";
+        run(transaction, sql, params![id, reached.cast_signed()])?;
+    }
+    let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(&output.parts)?;
+    receipt.warnings += output.warnings;
     Ok(receipt)
 }
 

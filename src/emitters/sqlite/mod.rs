@@ -70,8 +70,18 @@ pub struct Database {
     seen: Option<Seen>,
     /// Whether the database is open with locks, so that other programs cannot write unnoticed.
     is_locked: bool,
-    /// Whether a transaction with segments before their commit is open.
-    is_ahead: bool,
+    ahead: Ahead,
+}
+
+/// The transaction of the next commit.
+#[derive(Debug, PartialEq, Eq)]
+enum Ahead {
+    /// It has not begun.
+    Closed,
+    /// It has begun, without segments.
+    Begun,
+    /// It contains segments.
+    Written,
 }
 
 impl Database {
@@ -103,7 +113,7 @@ impl Database {
         // A lookup is planned once, not once for each file.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
         let database =
-            Self { connection, path: path.to_owned(), seen, is_locked: true, is_ahead: false };
+            Self { connection, path: path.to_owned(), seen, is_locked: true, ahead: Ahead::Closed };
         database.cascade(false).map_err(fail)?;
         Ok(database)
     }
@@ -139,7 +149,13 @@ impl Database {
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
                 .map_err(|error| SqliteError::new(path, &error))?;
             schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
-            Ok(Self { connection, path: path.to_owned(), seen, is_locked: true, is_ahead: false })
+            Ok(Self {
+                connection,
+                path: path.to_owned(),
+                seen,
+                is_locked: true,
+                ahead: Ahead::Closed,
+            })
         });
         match usual {
             // SQLite also writes files next to a database.
@@ -164,7 +180,7 @@ impl Database {
         let seen = Seen::of(path).ok().flatten();
         let database = |connection, seen, is_locked| {
             schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
-            Ok(Self { connection, path: path.to_owned(), seen, is_locked, is_ahead: false })
+            Ok(Self { connection, path: path.to_owned(), seen, is_locked, ahead: Ahead::Closed })
         };
         let usual = open::read_only(path, wait).and_then(|open| database(open, seen.clone(), true));
         match usual {

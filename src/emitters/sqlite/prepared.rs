@@ -48,6 +48,12 @@ impl Rows {
         self.size = self.size.saturating_add(size);
     }
 
+    /// The greatest offset of a new entry.
+    pub(super) fn max_offset(&self) -> Option<u64> {
+        let entries = self.parts.iter().flat_map(|(_, part)| &part.entries);
+        entries.map(|entry| entry.position.offset).max()
+    }
+
     /// The approximate memory size in bytes.
     pub fn size(&self) -> usize {
         self.size

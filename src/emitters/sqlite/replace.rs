@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::{
-    Database, SqliteError,
+    Ahead, Database, SqliteError,
     copies::{self, Copy},
     crc::sum_sessions,
     statements::{find, list, run},
@@ -38,7 +38,7 @@ impl Database {
         self.try_begin(source).map_err(|error| {
             // There is no transaction if it could not begin.
             let _ = self.end("ROLLBACK");
-            self.is_ahead = false;
+            self.ahead = Ahead::Closed;
             self.error(&error)
         })
     }

@@ -46,8 +46,11 @@ fn check(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Violation> {
     let ended = calls(&base);
     let stated: BTreeSet<String> =
         plain.iter().flat_map(|text| strings(text)).map(|(_, text)| text).collect();
-    let ids: BTreeSet<&str> =
-        ended.iter().map(|(id, _)| id.as_str()).filter(|id| stated.contains(*id)).collect();
+    let ids: BTreeSet<&str> = ended
+        .iter()
+        .map(|(id, _)| id.as_str())
+        .filter(|id| stated.contains(*id) && !id.contains(' '))
+        .collect();
     if ended.is_empty() {
         return Ok(Outcome::Vacuous("no tool call that ended"));
     }

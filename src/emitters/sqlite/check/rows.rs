@@ -48,10 +48,10 @@ pub(super) fn positions(connection: &Connection) -> rusqlite::Result<Vec<Finding
     let beyond = told(
         connection,
         "SELECT 'session ' || sessions.id || ' has entries from byte ' || max(entries.offset)
-                || ' of a log that was read to byte ' || sources.offset
+                || ' of a log that was read to byte ' || max_offset
          FROM sessions JOIN sources ON sources.id = sessions.source
          JOIN entries ON entries.session = sessions.id
-         GROUP BY sessions.id HAVING max(entries.offset) > sources.offset",
+         GROUP BY sessions.id HAVING max(entries.offset) > max_offset",
         false,
     )?;
     let calls = told(
