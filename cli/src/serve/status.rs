@@ -1,4 +1,4 @@
-//! [`Status`]: how a session stands.
+//! [`Status`]: the status of a session.
 
 use serde::Serialize;
 

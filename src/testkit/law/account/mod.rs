@@ -102,10 +102,7 @@ impl Examined<'_> {
         let Some(declared) = accounts.get(kind, path) else {
             return Some("the field is not declared".to_owned());
         };
-        let is_declared = match effects.is_empty() {
-            true => declared.dropped.as_deref().is_some_and(|reason| reason != table::UNSTATED),
-            false => declared.effects.contains(effects),
-        };
+        let is_declared = declared.declares(effects);
         (!is_declared).then(|| format!("declared: {}", table::line(kind, path, declared)))
     }
 }
@@ -115,8 +112,8 @@ pub(super) fn problems(observed: &Accounts, declared: Option<&Accounts>) -> Opti
     let is_wrong = |(kind, path, account): &(&str, &str, &table::Account)| match declared {
         None => account.effects.is_empty(),
         Some(declared) => declared.get(kind, path).is_none_or(|declared| {
-            let is_dropped = account.dropped.is_some() && declared.dropped.is_none();
-            is_dropped || !account.effects.is_subset(&declared.effects)
+            let is_dropped = account.dropped.is_some() && !declared.declares(&Effects::new());
+            is_dropped || !account.effects.iter().all(|effects| declared.declares(effects))
         }),
     };
     let wrong = observed.fields().filter(is_wrong);

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The reason in a generated line, which the author of the executor replaces.
-pub(super) const UNSTATED: &str = "?";
+const UNSTATED: &str = "?";
 
 /// Declares, for each field of each type of record, what becomes of it: the content of an account file.
 ///
@@ -63,6 +63,16 @@ pub(super) struct Account {
     pub(super) effects: BTreeSet<Effects>,
     /// The reason why it is dropped, in some records or in all.
     pub(super) dropped: Option<String>,
+}
+
+impl Account {
+    /// Whether these effects, or none, are declared. A generated line without a reason declares nothing.
+    pub(super) fn declares(&self, effects: &Effects) -> bool {
+        match effects.is_empty() {
+            true => self.dropped.as_deref().is_some_and(|reason| reason != UNSTATED),
+            false => self.effects.contains(effects),
+        }
+    }
 }
 
 /// A line of an account file that cannot be read.
