@@ -183,12 +183,12 @@ impl Ledger for FileLedger {
         let mut at: BTreeMap<&SourceName, Option<Position>> = BTreeMap::new();
         for Commit { source, expected, checkpoint, .. } in commits {
             let stored = || self.stored.sources.get(source).map(|stored| stored.position);
-            let stands = at.entry(source).or_insert_with(stored);
-            if *stands != *expected {
-                let (source_name, expected, stored) = (source.clone(), *expected, *stands);
+            let committed = at.entry(source).or_insert_with(stored);
+            if *committed != *expected {
+                let (source_name, expected, stored) = (source.clone(), *expected, *committed);
                 return Err(CommitError::Moved { source_name, expected, stored });
             }
-            *stands = Some(checkpoint.position);
+            *committed = Some(checkpoint.position);
         }
         Ok(self.try_commit(commits, beside)?)
     }

@@ -184,15 +184,15 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         drop(one);
         let (mut one, mut two) = (engine.open(), engine.open());
         let position = |ledger: &mut E::Ledger| ledger.load(&source).ok()?.map(|it| it.position);
-        let stands = position(&mut one);
-        if stands.is_none() || position(&mut two) != stands {
+        let committed = position(&mut one);
+        if committed.is_none() || position(&mut two) != committed {
             return Err(fail("a reopened ledger does not have the committed data"));
         }
         // For engines that appoint an owner, the last ledger that was opened owns the source.
-        if two.commit(&[commit(&["b"], stands, 2)], &[]).is_err() {
+        if two.commit(&[commit(&["b"], committed, 2)], &[]).is_err() {
             return Err(fail("the commit of the last opened ledger fails"));
         }
-        if one.commit(&[commit(&["c"], stands, 3)], &[]).is_ok() {
+        if one.commit(&[commit(&["c"], committed, 3)], &[]).is_ok() {
             return Err(fail("two ledgers committed from the same position"));
         }
         drop((one, two));

@@ -60,12 +60,12 @@ impl Model {
         let mut commits = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
             let name = source(segment.source);
-            let stands = next.sources.get(&name).map(|stored| stored.position);
-            let mut commit = next.segment(&name, stands, *segment);
+            let committed = next.sources.get(&name).map(|stored| stored.position);
+            let mut commit = next.segment(&name, committed, *segment);
             let is_stale = |stale: &Stale| usize::from(stale.segment) % segments.len() == index;
             if let Some(Stale { expects, .. }) = stale.filter(is_stale) {
-                commit.expected = other_than(stands, expects);
-                refused = Some((name.clone(), stands));
+                commit.expected = other_than(committed, expects);
+                refused = Some((name.clone(), committed));
             }
             next.sources.insert(name.clone(), commit.checkpoint.clone());
             next.items.entry(name).or_default().extend(commit.output.iter().cloned());
@@ -74,7 +74,7 @@ impl Model {
         let marks = marks.iter().map(|mark| next.mark(*mark)).collect();
         self.made = next.made;
         let outcome = match refused {
-            Some((source, stands)) => Outcome::Refused(source, stands),
+            Some((source, committed)) => Outcome::Refused(source, committed),
             None => Outcome::Committed(next),
         };
         Planned { commits, marks, outcome }
@@ -83,12 +83,12 @@ impl Model {
     fn segment(
         &mut self,
         name: &SourceName,
-        stands: Option<Position>,
+        committed: Option<Position>,
         segment: Segment,
     ) -> Commit<Vec<String>> {
         let Segment { items, lines, complete, .. } = segment;
         let lines = u64::from(lines);
-        let begin = stands.unwrap_or_default();
+        let begin = committed.unwrap_or_default();
         let position = Position { line: begin.line + lines, offset: begin.offset + 10 * lines };
         let output = (0..items).map(|_| format!("item {}", self.next())).collect();
         let state = self.state();
@@ -111,7 +111,7 @@ impl Model {
             },
         };
         let checkpoint = Checkpoint { facts, position, state, complete };
-        Commit { source: name.clone(), expected: stands, checkpoint, output }
+        Commit { source: name.clone(), expected: committed, checkpoint, output }
     }
 
     fn mark(&mut self, number: u8) -> Mark {
@@ -140,8 +140,8 @@ impl Model {
     }
 }
 
-fn other_than(stands: Option<Position>, expects: Expectation) -> Option<Position> {
-    let Some(Position { line, offset }) = stands else {
+fn other_than(committed: Option<Position>, expects: Expectation) -> Option<Position> {
+    let Some(Position { line, offset }) = committed else {
         return Some(Position { line: 1, offset: 0 });
     };
     match expects {

@@ -76,9 +76,9 @@ impl<'e, E: Engine> Session<'e, E> {
                 self.model = next;
                 Ok(())
             }
-            (Ok(_), Outcome::Refused(source, stands)) => {
+            (Ok(_), Outcome::Refused(source, committed)) => {
                 let message = "a commit that does not begin where its source stands is accepted";
-                Err(fail(message).side("source", &source).side("position", &stands))
+                Err(fail(message).side("source", &source).side("position", &committed))
             }
             (Err(CommitError::Moved { source_name, stored, .. }), Outcome::Refused(source, at)) => {
                 if (&source_name, stored) == (&source, at) {
