@@ -1,14 +1,14 @@
 //! Says which commit a release is built from, and which tests find the tool that they need.
 
 use std::{
-    env,
+    env, fs,
     path::PathBuf,
     process::{Command, Stdio},
 };
 
 /// The tools that tests need. Such tests are ignored where the tool is missing, unless `FOLDLINE_TEST_ALL` is set.
-const TOOLS: [&str; 7] =
-    ["chromedriver", "chromium", "openssl", "promtool", "python3", "script", "strace"];
+const TOOLS: [&str; 8] =
+    ["chromedriver", "chromium", "openssl", "postgres", "promtool", "python3", "script", "strace"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -32,7 +32,11 @@ fn find_tools() {
     println!("cargo::rerun-if-env-changed=FOLDLINE_TEST_ALL");
     let all = env::var_os("FOLDLINE_TEST_ALL").is_some();
     let path = env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = env::split_paths(&path).filter(|folder| folder.is_dir()).collect();
+    // Debian does not put the server of PostgreSQL on the path.
+    let servers = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let servers = servers.map(|version| version.path().join("bin"));
+    let folders = env::split_paths(&path).chain(servers).filter(|folder| folder.is_dir());
+    let folders: Vec<PathBuf> = folders.collect();
     for folder in &folders {
         println!("cargo::rerun-if-changed={}", folder.display());
     }

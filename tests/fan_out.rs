@@ -5,9 +5,9 @@ use std::sync::Arc;
 use foldline::{
     conversation::{ByItem, DomainEvent, Located, SessionKey, by_item, locating},
     emitters::{
+        database::RowEmitter,
         metrics::Metrics,
         patch::{ConversationPatch, PatchEmitter, PatchRecord, PatchStream},
-        sqlite::RowEmitter,
     },
     executors::{Reducing, Sessions, droid::Droid},
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},

@@ -5,9 +5,10 @@ use std::{fs, path::Path};
 use foldline::{
     conversation::{DomainEvent, Json, Located, Position, locating},
     emitters::{
+        database::RowEmitter,
         metrics::Metrics,
         patch::{PatchRecord, PatchStream, PatchStreamState},
-        sqlite::{DEFAULT_WAIT, Database, RowEmitter},
+        sqlite::{DEFAULT_WAIT, Database},
     },
     executors::{Reducing, droid::Droid},
     json,

@@ -4,7 +4,10 @@ use std::{fs, io::Write, path::PathBuf};
 
 use foldline::{
     conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session},
-    emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
+    emitters::{
+        database::Rows,
+        sqlite::{DEFAULT_WAIT, Database},
+    },
     files::temporary_of,
     ledger::{FileLedger, SourceName},
     testkit::ledger::{self, Engine},

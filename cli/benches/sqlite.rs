@@ -15,7 +15,10 @@ use std::{convert::Infallible, fs, hint::black_box, path::Path, process::Command
 use criterion::{Criterion, Throughput};
 use foldline::{
     conversation::{DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position},
-    emitters::sqlite::{DEFAULT_WAIT, Database, RowEmitter},
+    emitters::{
+        database::RowEmitter,
+        sqlite::{DEFAULT_WAIT, Database},
+    },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts},
     transduce::{Batch, Emitter, Gather},
 };

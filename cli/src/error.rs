@@ -7,7 +7,10 @@ use std::{
 
 use super::{exit, say::say};
 use foldline::{
-    emitters::sqlite::SqliteError, executors::Format, ledger::CommitError, source::SourceError,
+    emitters::{database::StoreError, sqlite::SqliteError},
+    executors::Format,
+    ledger::CommitError,
+    source::SourceError,
 };
 
 /// An error of the program. Its message is for users.
@@ -74,6 +77,10 @@ pub enum Error {
     /// A database cannot be read or written.
     #[error(transparent)]
     Database(#[from] SqliteError),
+
+    /// A query of a database failed.
+    #[error(transparent)]
+    Store(StoreError),
 
     /// Another program has committed to the source meanwhile.
     #[error("{path} was read by another program meanwhile")]
@@ -210,6 +217,7 @@ impl Error {
         match self {
             _ if self.is_closed_pipe() => exit::FINE,
             Self::Database(SqliteError::Query(_))
+            | Self::Store(StoreError::Query(_))
             | Self::NotALog { .. }
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }
@@ -220,6 +228,7 @@ impl Error {
             | Self::Output(_)
             | Self::Checkpoint { .. }
             | Self::Database(_)
+            | Self::Store(_)
             | Self::Overtaken { .. }
             | Self::Signal(_) => exit::FAILED,
             // The convention of shells.
@@ -231,6 +240,18 @@ impl Error {
             | Self::NoHomes { .. }
             | Self::NoLogs { .. } => exit::NOT_FOUND,
             Self::Resumable(error) => error.exit_code(),
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Engine(error) => match error.downcast() {
+                Ok(error) => Self::Database(*error),
+                Err(error) => Self::Store(StoreError::Engine(error)),
+            },
+            error => Self::Store(error),
         }
     }
 }

@@ -14,7 +14,7 @@ use foldline::{
     files::owner_only_folder,
 };
 
-use crate::error::Error;
+use crate::{error::Error, place::DatabasePlace};
 
 /// A folder in which an agent keeps logs.
 #[derive(Clone, Debug)]
@@ -108,7 +108,8 @@ fn at_home(folder: &str, home: &Path) -> PathBuf {
 /// Which database a command works on.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DatabaseOption {
-    /// Database file [default: FOLDLINE_DB, else foldline/foldline.db in the user's data folder]
+    /// Database: a file, or postgresql://USER@HOST/NAME [default: FOLDLINE_DB, else foldline/foldline.db in the user's
+    /// data folder]
     #[arg(long, value_name = "FILE", global = true)]
     db: Option<PathBuf>,
 }
@@ -119,18 +120,32 @@ impl DatabaseOption {
         self.db.is_none()
     }
 
-    /// The path of the database. A missing folder of the default database is created, accessible to its owner only.
+    /// Where the database is. A missing folder of the default database is created, accessible to its owner only.
     ///
     /// # Errors
     /// There is no home directory, or the folder cannot be made.
+    pub fn place(&self) -> Result<DatabasePlace, Error> {
+        let named = self.db.clone().map(PathBuf::into_os_string);
+        let named = named.or_else(|| env::var_os("FOLDLINE_DB").filter(|path| !path.is_empty()));
+        let Some(named) = named else {
+            return Ok(DatabasePlace::File(data_folder()?.join("foldline.db")));
+        };
+        Ok(DatabasePlace::of(named))
+    }
+
+    /// The path of the database, for what only works with a file.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place), or the database is on a server.
     pub fn path(&self) -> Result<PathBuf, Error> {
-        if let Some(path) = &self.db {
-            return Ok(path.clone());
+        match self.place()? {
+            DatabasePlace::File(path) => Ok(path),
+            DatabasePlace::Server(_) => Err(Error::WrongUse(
+                "this command needs a database file: a PostgreSQL database is filled by foldline-fleet sink, and \
+                 maintained with the tools of PostgreSQL"
+                    .to_owned(),
+            )),
         }
-        if let Some(path) = env::var_os("FOLDLINE_DB").filter(|path| !path.is_empty()) {
-            return Ok(path.into());
-        }
-        Ok(data_folder()?.join("foldline.db"))
     }
 }
 

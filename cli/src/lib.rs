@@ -23,6 +23,7 @@ mod pace;
 mod pager;
 mod panics;
 mod pipeline;
+mod place;
 mod program;
 mod random;
 mod say;

@@ -12,6 +12,7 @@ pub use crate::{
     logging::log_to_stderr,
     options::{parse_seconds, parse_size, width},
     outputs::{Outputs, OutputsState, Records, whole_trails},
+    place::DatabasePlace,
     signal::stop_flag,
     table::{Clip, Layout, write_table},
     verbs::ingest::at_or_below,

@@ -16,7 +16,7 @@ use foldline::{
 };
 
 /// Every event of a log, read by the executor of `format`.
-fn events_of(format: &str, log: &[u8], max_line: usize) -> Vec<Located<DomainEvent>> {
+pub(crate) fn events_of(format: &str, log: &[u8], max_line: usize) -> Vec<Located<DomainEvent>> {
     let executor = Registry::builtin().named(format).cloned().unwrap();
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
     let transducer = Transducer::new(locating(executor), keep);

@@ -29,6 +29,8 @@ mod nul_characters;
 mod one_story;
 mod outputs;
 mod outputs_walk;
+#[cfg(all(unix, feature = "postgres"))]
+mod postgres;
 mod power;
 mod private;
 mod program;

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// The tools that the build script searched for, and whether they exist.
-const TOOLS: [(&str, bool, &str); 8] = [
+const TOOLS: [(&str, bool, &str); 9] = [
     ("chromedriver", cfg!(has_chromedriver), "chromedriver"),
     ("chromium", cfg!(has_chromium), "chromium"),
     ("openssl", cfg!(has_openssl), "openssl"),
+    ("postgres", cfg!(has_postgres), "postgres"),
     ("promtool", cfg!(has_promtool), "promtool"),
     ("python3", cfg!(has_python3), "python3"),
     ("registries", cfg!(has_registries), "npm"),

@@ -9,7 +9,10 @@ use foldline::{
         NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage,
         ToolResult, ToolStatus, ToolUse, Warning, WarningKind,
     },
-    emitters::sqlite::{DEFAULT_WAIT, Database, Output, Rows, SessionEvents, SqliteError},
+    emitters::{
+        database::{Rows, SessionEvents},
+        sqlite::{DEFAULT_WAIT, Database, Output, SqliteError},
+    },
     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
 use serde_json::json;

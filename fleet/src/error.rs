@@ -5,7 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{emitters::sqlite::SqliteError, ledger::SourceName, source::SourceError};
+use foldline::{
+    emitters::{database::StoreError, postgres::PostgresError, sqlite::SqliteError},
+    ledger::SourceName,
+    source::SourceError,
+};
 use foldline_cli::shared;
 use rdkafka::error::KafkaError;
 
@@ -29,6 +33,12 @@ pub(crate) enum Error {
 
     #[error(transparent)]
     Database(#[from] SqliteError),
+
+    #[error(transparent)]
+    Server(#[from] PostgresError),
+
+    #[error(transparent)]
+    Store(#[from] StoreError),
 
     #[error("cannot start {what}: {error}")]
     Start { what: &'static str, error: io::Error },
@@ -61,11 +71,10 @@ pub(crate) enum Error {
     KafkaLedger(#[from] KafkaLedgerError),
 
     #[error(
-        "another sink stores events in {}: it has moved the mark of partition {partition} from {own} to {found}. This \
-         sink ends, and has stored nothing since its last commit; run one sink per database",
-        .path.display()
+        "another sink stores events in {name}: it has moved the mark of partition {partition} from {own} to {found}. This \
+         sink ends, and has stored nothing since its last commit; run one sink per partition of a database"
     )]
-    OtherSink { path: PathBuf, partition: String, own: String, found: String },
+    OtherSink { name: String, partition: String, own: String, found: String },
 
     #[error("{0}")]
     Shipping(String),

@@ -5,9 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use foldline::{
     conversation::Json,
-    emitters::sqlite::Database,
     ledger::{Ledger, Mark, SourceName},
 };
+use foldline_cli::shared::DatabasePlace;
 use rdkafka::{
     ClientConfig,
     consumer::Consumer,
@@ -25,7 +25,7 @@ use crate::{
     place::Place,
     record::Unfolded,
     say::say,
-    sink::{Held, held},
+    sink::{Destination, Held, held},
 };
 
 /// The options of `foldline-fleet release`.
@@ -63,17 +63,18 @@ pub(crate) fn run(args: &ReleaseArgs) -> Result<u8, Error> {
 }
 
 fn in_database(args: &ReleaseArgs, db: &std::path::Path) -> Result<(), Error> {
-    let mut database = Database::open_sound(db, LOCKED)?;
+    let place = DatabasePlace::of(db.as_os_str().to_owned());
+    let mut database = Destination::open(&place, None, LOCKED)?;
     let topics = args.cluster.topics();
-    let held = held(&database, &topics.events)?.into_iter();
+    let held = held(database.marks()?, &topics.events).into_iter();
     let Some(Held { mark: name, mut unstored, .. }) =
         held.into_iter().find(|held| held.source.as_str() == args.source)
     else {
-        return Err(none(&args.source, &db.display().to_string()));
+        return Err(none(&args.source, &database.name()));
     };
     (unstored.released, unstored.skip) = (true, args.skip);
     let state = Json::of(&unstored).map_err(|error| Error::Output(error.into()))?;
-    let committed = database.commit(&[], &[Mark { name, state }]);
+    let committed = database.commit(&[], &[], &[Mark { name, state }]);
     committed.map_err(|error| Error::Shipping(error.to_string()))?;
     database.close()?;
     say("the next sink that starts reads the events of this source again");

@@ -9,6 +9,9 @@ mod ledger;
 // The program `foldline` as a child process. Some items are for other tests.
 #[path = "../../cli/tests/logs/mod.rs"]
 mod logs;
+// The server of PostgreSQL, which is started at its first use.
+#[path = "../../cli/tests/postgres/server.rs"]
+mod postgres_server;
 mod ship;
 
 use std::process::Command;

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "audit")]
 pub mod audit;
+#[cfg(feature = "database")]
+pub mod database;
 pub mod drift;
 #[cfg(feature = "processor")]
 mod dynamic;
@@ -16,6 +18,8 @@ pub mod markdown;
 pub mod metrics;
 #[cfg(feature = "patch")]
 pub mod patch;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "redact")]
 pub mod redact;
 #[cfg(feature = "sqlite")]

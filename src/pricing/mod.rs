@@ -107,6 +107,21 @@ impl Prices {
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
 
+    /// The rates of a model for input, output, cache reads, cache writes and cache writes for an hour; each with the
+    /// number of input tokens above which it applies to a request, `None` for the lowest tier.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn rates_of(&self, model: &str) -> Vec<(Option<u64>, [f64; 5])> {
+        let Some(price) = name::find(model, |name| self.models.get(name)) else {
+            return Vec::new();
+        };
+        let tiers = price.tiers.iter().map(|(over, rates)| (Some(*over), rates));
+        let all = std::iter::once((None, &price.base)).chain(tiers);
+        let list = |Rates { input, output, cache_read, cache_write, cache_write_1h }: &Rates| {
+            [*input, *output, *cache_read, *cache_write, *cache_write_1h]
+        };
+        all.map(|(over, rates)| (over, list(rates))).collect()
+    }
+
     /// The number of models with a price.
     pub fn len(&self) -> usize {
         self.models.len()

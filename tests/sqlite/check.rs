@@ -1,6 +1,9 @@
 use std::path::PathBuf;
 
-use foldline::emitters::sqlite::{DEFAULT_WAIT, Database, Rows, SqliteError};
+use foldline::emitters::{
+    database::Rows,
+    sqlite::{DEFAULT_WAIT, Database, SqliteError},
+};
 use foldline::{
     conversation::{
         DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position, Session,

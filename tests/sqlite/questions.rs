@@ -1,6 +1,9 @@
 //! Questions to a database of three sessions.
 
-use foldline::emitters::sqlite::{DEFAULT_WAIT, Database, query::*};
+use foldline::emitters::{
+    database::query::*,
+    sqlite::{DEFAULT_WAIT, Database},
+};
 
 /// Two sessions of one task and one without; the second has a call that failed and text that looks like syntax.
 fn database(folder: &tempfile::TempDir) -> Database {

@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use foldline::{
     conversation::*,
-    emitters::sqlite::{DEFAULT_WAIT, Database, Rows, SqliteError},
+    emitters::{
+        database::Rows,
+        sqlite::{DEFAULT_WAIT, Database, SqliteError},
+    },
     ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
 };
 

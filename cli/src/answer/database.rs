@@ -9,6 +9,7 @@ use std::{
 
 use clap::Args;
 use foldline::emitters::{
+    database::Store,
     sqlite::{Database, Finding, SqliteError},
     terminal::neutralise_line,
 };
@@ -19,6 +20,7 @@ use crate::{
     error::Error,
     exit,
     homes::{DatabaseOption, or_homes, tilde},
+    place::DatabasePlace,
     program::Program,
     say::say,
     verbs::ingest,
@@ -40,30 +42,54 @@ pub(crate) struct DatabaseArgs {
 
 /// A database that is open for reading.
 pub(crate) struct Opened {
-    database: Database,
+    engine: Engine,
     is_damaged: Cell<bool>,
     /// The folder of a temporary database, which is removed after the database is closed.
     _folder: Option<TempDir>,
 }
 
+enum Engine {
+    File(Database),
+    Server(Box<dyn Store>),
+}
+
 impl Opened {
     /// Opens a database for reading. Damage is reported on standard error: the rest of it can still be read.
-    pub(crate) fn of(path: &Path) -> Result<Self, Error> {
-        Self::within(path, None)
+    pub(crate) fn of(place: &DatabasePlace) -> Result<Self, Error> {
+        match place {
+            DatabasePlace::File(path) => Self::within(path, None),
+            DatabasePlace::Server(_) => {
+                let engine = Engine::Server(place.open(WAIT)?);
+                Ok(Self { engine, is_damaged: Cell::default(), _folder: None })
+            }
+        }
     }
 
     fn within(path: &Path, folder: Option<TempDir>) -> Result<Self, Error> {
         let database = Database::open_read_only(path, WAIT)?;
         let is_damaged = Cell::new(is_damaged(&database)?);
-        Ok(Self { database, is_damaged, _folder: folder })
+        Ok(Self { engine: Engine::File(database), is_damaged, _folder: folder })
+    }
+
+    /// The database, if it is a file.
+    pub(crate) fn file(&self) -> Option<&Database> {
+        match &self.engine {
+            Engine::File(database) => Some(database),
+            Engine::Server(_) => None,
+        }
     }
 
     /// Also checks the search index, for an answer that uses it.
     pub(crate) fn check_search_index(&self) -> Result<(), Error> {
-        if !self.is_damaged.get() {
-            self.is_damaged.set(report(&self.database, self.database.search_damage()?));
+        if let Some(database) = self.file().filter(|_| !self.is_damaged.get()) {
+            self.is_damaged.set(report(database, database.search_damage()?));
         }
         Ok(())
+    }
+
+    /// Detects that a file was written while it was read without locks.
+    pub(crate) fn confirm(&self) -> Result<(), Error> {
+        Ok(self.file().map_or(Ok(()), Database::confirm)?)
     }
 
     /// The exit code of an answer from this database.
@@ -88,15 +114,23 @@ fn report(database: &Database, damage: Option<Finding>) -> bool {
 }
 
 impl Deref for Opened {
-    type Target = Database;
+    type Target = dyn Store;
 
-    fn deref(&self) -> &Database {
-        &self.database
+    fn deref(&self) -> &Self::Target {
+        match &self.engine {
+            Engine::File(database) => database,
+            Engine::Server(database) => &**database,
+        }
     }
 }
 
 impl DatabaseArgs {
-    /// The path of the database.
+    /// Where the database is.
+    pub(crate) fn place(&self) -> Result<DatabasePlace, Error> {
+        self.database.place()
+    }
+
+    /// The path of the database, for what only works with a file.
     pub(crate) fn path(&self) -> Result<PathBuf, Error> {
         self.database.path()
     }
@@ -104,18 +138,19 @@ impl DatabaseArgs {
     /// Opens the database for reading. The default database is updated first; if it is damaged, it stays
     /// unchanged, and a temporary database built from the same logs is used for this answer.
     pub(crate) fn open(&self, program: &Program) -> Result<Opened, Error> {
-        let path = self.database.path()?;
-        DistinctFiles::of_database(&path)?;
+        let place = self.database.place()?;
+        let DatabasePlace::File(path) = &place else { return Opened::of(&place) };
+        DistinctFiles::of_database(path)?;
         if self.database.is_default()
             && !self.no_refresh
-            && let Err(error) = ingest::refresh(program, &path)
+            && let Err(error) = ingest::refresh(program, path)
         {
             return match is_damage(&error) {
-                true => instead_of(&path, program),
+                true => instead_of(path, program),
                 false => Err(error),
             };
         }
-        Opened::of(&path)
+        Opened::of(&place)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use foldline::emitters::sqlite::{Database, query::SessionFilter};
+use foldline::emitters::database::{Store, query::SessionFilter};
 use jiff::tz::TimeZone;
 
 use super::when;
@@ -64,12 +64,12 @@ impl Filters {
     pub(crate) fn check_agent(
         &self,
         program: &Program,
-        database: Option<&Database>,
+        database: Option<&dyn Store>,
     ) -> Result<(), Error> {
         let Some(agent) = self.agent.as_deref().map(str::to_lowercase) else { return Ok(()) };
         let supported = program.registry.iter().map(|executor| executor.format().agent.to_owned());
         let mut known: BTreeSet<String> = supported.collect();
-        known.extend(database.map(Database::agents).transpose()?.unwrap_or_default());
+        known.extend(database.map(<dyn Store>::agents).transpose()?.unwrap_or_default());
         match known.iter().any(|known| known.to_lowercase().starts_with(&agent)) {
             true => Ok(()),
             false => {

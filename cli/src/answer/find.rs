@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use foldline::emitters::{
-    sqlite::{
-        Database,
+    database::{
+        Store,
         query::{SessionFilter, SessionName, SessionOrder, SessionRow},
     },
     terminal::neutralise_line,
@@ -20,7 +20,7 @@ const SUGGESTED: usize = 3;
 const NEAR: f64 = 0.75;
 
 /// The id of the task with this id, or the only task whose id begins with it.
-pub(crate) fn task(database: &Database, id: &str) -> Result<String, Error> {
+pub(crate) fn task(database: &dyn Store, id: &str) -> Result<String, Error> {
     let all = database.task_names()?;
     let mut beginning = all.iter().filter(|task| !id.is_empty() && task.starts_with(id));
     let found = match (all.iter().find(|task| *task == id), beginning.next(), beginning.next()) {
@@ -32,7 +32,7 @@ pub(crate) fn task(database: &Database, id: &str) -> Result<String, Error> {
 
 /// The row of the session with this name: `latest`, `latest~2`, its number, its id, the beginning of its id, the
 /// path of its log, or a part of its title. The filters only apply to `latest`.
-pub(crate) fn session(database: &Database, name: &str, filters: &Filters) -> Result<i64, Error> {
+pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(offset) = latest(name) {
         let limit = Some(1);
         let filter = SessionFilter { offset, limit, ..filters.chosen()? };
@@ -97,8 +97,8 @@ pub(crate) fn log(program: &Program, name: &Path) -> Result<PathBuf, Error> {
         return Ok(name.to_owned());
     };
     let database = DatabaseArgs::default().open(program)?;
-    let number = self::session(&database, session, &Filters::default())?;
-    log_of(&database, number).map(|found| found.ok_or_else(|| Error::NoFile(name.to_owned())))?
+    let number = self::session(&*database, session, &Filters::default())?;
+    log_of(&*database, number).map(|found| found.ok_or_else(|| Error::NoFile(name.to_owned())))?
 }
 
 /// The logs and folders that the user named, or else the folders of the agents.
@@ -110,7 +110,7 @@ pub(crate) fn logs(program: &Program, names: &[PathBuf]) -> Result<Vec<PathBuf>,
 }
 
 /// The path of the log of a session.
-pub(crate) fn log_of(database: &Database, session: i64) -> Result<Option<PathBuf>, Error> {
+pub(crate) fn log_of(database: &dyn Store, session: i64) -> Result<Option<PathBuf>, Error> {
     let name = Some(SessionName::Number(session));
     let log = database.session_log(&SessionFilter { name, ..SessionFilter::default() })?;
     Ok(log.map(|log| log.path.into()))

@@ -64,7 +64,7 @@ pub(crate) mod when;
 use std::sync::Arc;
 
 use clap::Args;
-use foldline::{emitters::sqlite::query::SessionFilter, pricing::Prices};
+use foldline::{emitters::database::query::SessionFilter, pricing::Prices};
 
 pub(crate) use self::{
     database::{DatabaseArgs, Opened, is_damaged},
@@ -125,7 +125,7 @@ pub(crate) fn answer<A: Printed>(
     // One row more than is shown, to detect further rows.
     filter.limit = Some(args.print.limit().saturating_add(1));
     let database = args.database.open(program)?;
-    args.filters.check_agent(program, Some(&database))?;
+    args.filters.check_agent(program, Some(&*database))?;
     let prices = Arc::new(args.prices.load()?.into_owned());
     database.estimate_with(Arc::clone(&prices))?;
     let asked = Asked { filters: &args.filters, filter, prices, print: &args.print, database };

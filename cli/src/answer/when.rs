@@ -6,7 +6,7 @@ use jiff::{
     tz::TimeZone,
 };
 
-use foldline::emitters::sqlite::query::Period;
+use foldline::emitters::database::query::Period;
 
 use crate::error::Error;
 

@@ -13,8 +13,9 @@ use foldline::{
     conversation::{Json, Text},
     emitters::{
         audit::AuditChain,
+        database::Rows,
         human,
-        sqlite::{Database, Rows, SqliteError},
+        sqlite::{Database, SqliteError},
     },
     ledger::{Commit, CommitError, Ledger, Mark, Receipt},
 };

@@ -34,7 +34,7 @@ pub(super) async fn sessions(
     Query(filter): Query<Filter>,
 ) -> Result<Json<Vec<Session>>, Failed> {
     let found =
-        blocking(&app, move |app| sessions::sessions(&app.database()?, &filter, &app.zone, now()));
+        blocking(&app, move |app| sessions::sessions(&*app.database()?, &filter, &app.zone, now()));
     let mut found = found.await?;
     found.truncate(PAGE);
     Ok(Json(found))
@@ -62,7 +62,7 @@ pub(super) async fn patches(
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failed> {
-    let made = blocking(&app, |app| ingest::metrics(&app.database()?));
+    let made = blocking(&app, |app| ingest::metrics(&*app.database()?));
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], made.await?).into_response())
 }

@@ -1,22 +1,22 @@
 //! [`App`]: the shared state of the request handlers.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use foldline::{emitters::sqlite::Database, pricing::Prices};
+use foldline::{emitters::database::Store, pricing::Prices};
 use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use super::live::LiveSessions;
-use crate::{error::Error, program::Program};
+use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// The time that an answer waits for a writer of the database.
-const WAIT: Duration = Duration::from_secs(2);
+pub(super) const WAIT: Duration = Duration::from_secs(2);
 
 /// The shared state of the request handlers.
 pub(super) struct App {
     pub(super) program: Program,
     pub(super) prices: Arc<Prices>,
-    database: PathBuf,
+    database: DatabasePlace,
     pub(super) zone: TimeZone,
     pub(super) live: Arc<LiveSessions>,
     updates: watch::Receiver<u64>,
@@ -26,7 +26,7 @@ impl App {
     pub(super) fn new(
         program: &Program,
         prices: Prices,
-        database: PathBuf,
+        database: DatabasePlace,
         updates: watch::Receiver<u64>,
     ) -> Self {
         let (program, prices) = (program.clone(), Arc::new(prices));
@@ -35,8 +35,8 @@ impl App {
     }
 
     /// A read-only connection that can estimate costs.
-    pub(super) fn database(&self) -> Result<Database, Error> {
-        let database = Database::open_read_only(&self.database, WAIT)?;
+    pub(super) fn database(&self) -> Result<Box<dyn Store>, Error> {
+        let database = self.database.open(WAIT)?;
         database.estimate_with(Arc::clone(&self.prices))?;
         Ok(database)
     }

@@ -16,7 +16,7 @@ use super::{
     live::RunningLog,
     server::{Ending, Server},
 };
-use crate::{error::Error, program::Program};
+use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// A server on a separate thread, for a database that the caller updates.
 pub(crate) struct Beside {
@@ -37,7 +37,8 @@ impl Beside {
         let server = Server::bind(address, access)?;
         server.announce();
         let (updates, is_updated) = watch::channel(0);
-        let app = App::new(program, Prices::builtin().clone(), database, is_updated);
+        let app =
+            App::new(program, Prices::builtin().clone(), DatabasePlace::File(database), is_updated);
         let running = RunningLog::new(Arc::clone(&app.live), path);
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {

@@ -11,7 +11,7 @@ use std::{
 
 use foldline::{
     conversation::{DomainEvent, EntryIdx, Located, Position, SessionKey},
-    emitters::{html::HtmlEmitter, patch::PatchStream, sqlite::query::SessionLog},
+    emitters::{database::query::SessionLog, html::HtmlEmitter, patch::PatchStream},
     json,
     processor::DEFAULT_MAX_LINE,
     source::Step,

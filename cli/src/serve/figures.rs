@@ -2,7 +2,7 @@
 
 use foldline::{
     emitters::{
-        sqlite::query::{Period, SessionFilter, ToolTotals},
+        database::query::{Period, SessionFilter, ToolTotals},
         usage::{PricedMessage, SessionUsage, all_tokens},
     },
     pricing::{Cost, CostBasis},

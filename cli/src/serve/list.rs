@@ -22,8 +22,8 @@ pub(super) async fn page(
 ) -> Result<Html<String>, Failed> {
     let made = blocking(&app, move |app| {
         let database = app.database()?;
-        let sessions = sessions::sessions(&database, &filter, &app.zone, now())?;
-        let known = Known { agents: database.agents()?, projects: sessions::projects(&database)? };
+        let sessions = sessions::sessions(&*database, &filter, &app.zone, now())?;
+        let known = Known { agents: database.agents()?, projects: sessions::projects(&*database)? };
         Ok(page::list(&sessions, &filter, &known, &app.zone))
     });
     Ok(Html(made.await?))
@@ -35,7 +35,7 @@ pub(super) async fn rows(
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
     let made = blocking(&app, move |app| {
-        let sessions = sessions::sessions(&app.database()?, &filter, &app.zone, now())?;
+        let sessions = sessions::sessions(&*app.database()?, &filter, &app.zone, now())?;
         Ok(page::rows(&sessions, &filter, &app.zone).into_string())
     });
     Ok(Html(made.await?))

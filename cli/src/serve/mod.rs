@@ -42,7 +42,7 @@ use tokio::time::sleep;
 
 pub(crate) use self::live::RunningLog;
 use self::{
-    app::App,
+    app::{App, WAIT},
     server::{Ending, Server},
     update::Updates,
 };
@@ -51,19 +51,33 @@ pub(super) use self::{
     beside::Beside,
 };
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::or_homes, program::Program,
-    signal::stop_flag,
+    distinct::DistinctFiles, error::Error, exit, homes::or_homes, place::DatabasePlace,
+    program::Program, signal::stop_flag,
 };
 
 pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
-    let database = args.database.path()?;
-    let paths = match or_homes(&args.paths, &program.registry) {
-        // Another program may fill the database, for example the sink of a fleet.
-        Err(Error::NoHomes { .. }) if database.exists() => Vec::new(),
-        paths => paths?,
-    };
+    let database = args.database.place()?;
     let mut files = DistinctFiles::default();
-    files.database(&database)?;
+    let paths = match &database {
+        DatabasePlace::File(path) => {
+            files.database(path)?;
+            match or_homes(&args.paths, &program.registry) {
+                // Another program may fill the database, for example the sink of a fleet.
+                Err(Error::NoHomes { .. }) if path.exists() => Vec::new(),
+                paths => paths?,
+            }
+        }
+        DatabasePlace::Server(_) if args.paths.is_empty() => {
+            drop(database.open(WAIT)?);
+            Vec::new()
+        }
+        DatabasePlace::Server(_) => {
+            return Err(Error::WrongUse(
+                "logs are read into database files only: a PostgreSQL database is filled by foldline-fleet sink"
+                    .to_owned(),
+            ));
+        }
+    };
     for path in paths.iter().filter(|path| !path.is_dir()) {
         files.input("the log", path)?;
     }

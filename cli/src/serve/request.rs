@@ -44,7 +44,7 @@ impl Failed {
 pub(super) async fn live(app: &Arc<App>, name: String) -> Result<(i64, Arc<LiveSession>), Failed> {
     let found = blocking(app, move |app| {
         let database = app.database()?;
-        Ok(sessions::source(&database, &name)?.map(|source| (source, database)))
+        Ok(sessions::source(&*database, &name)?.map(|source| (source, database)))
     });
     let (source, database) = found.await?.ok_or_else(Failed::not_found)?;
     Ok((source.number, app.live.get(source, database).await?))

@@ -141,7 +141,7 @@ pub(super) async fn explanation(
 
 async fn explained(app: &Arc<App>, name: String, entry: usize) -> Result<String, Failed> {
     let found = blocking(app, move |app| {
-        let Some(source) = sessions::source(&app.database()?, &name)? else { return Ok(None) };
+        let Some(source) = sessions::source(&*app.database()?, &name)? else { return Ok(None) };
         let causes = explain::explain(&app.program, &source, EntryIdx::new(entry))?;
         Ok(Some(page::explanation(entry, &causes).into_string()))
     });

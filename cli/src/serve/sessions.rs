@@ -1,7 +1,7 @@
 //! Sessions in the database: rows of the list, and the source of a session.
 
-use foldline::emitters::sqlite::{
-    Database,
+use foldline::emitters::database::{
+    Store,
     query::{SessionFilter, SessionLog, SessionName, SessionRow},
 };
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ use super::{filter::Filter, status::Status};
 use crate::error::Error;
 
 /// The source of the session with this number or agent's id. It comes from the database, never from a request.
-pub(super) fn source(database: &Database, name: &str) -> Result<Option<SessionLog>, Error> {
+pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionLog>, Error> {
     let id = SessionName::Id(name.to_owned());
     for name in [id].into_iter().chain(name.parse().ok().map(SessionName::Number)) {
         let filter = SessionFilter { name: Some(name), ..SessionFilter::default() };
@@ -81,7 +81,7 @@ impl Session {
 
 /// The sessions in the requested order, and one more than a page has if there are more.
 pub(super) fn sessions(
-    database: &Database,
+    database: &dyn Store,
     filter: &Filter,
     zone: &TimeZone,
     now: i64,
@@ -91,7 +91,7 @@ pub(super) fn sessions(
 }
 
 /// The projects with sessions: the last parts of their folders.
-pub(super) fn projects(database: &Database) -> Result<Vec<String>, Error> {
+pub(super) fn projects(database: &dyn Store) -> Result<Vec<String>, Error> {
     let folders = database.folders()?;
     let mut projects: Vec<_> = folders.iter().map(|folder| project(folder).to_owned()).collect();
     projects.sort_by_key(|project| project.to_lowercase());

@@ -1,7 +1,7 @@
 //! [`Updates`]: updates the database on a separate thread.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,7 +16,9 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recom
 use tokio::sync::watch;
 use tracing::debug;
 
-use crate::{error::Error, homes::tilde, program::Program, say::say, verbs::ingest};
+use crate::{
+    error::Error, homes::tilde, place::DatabasePlace, program::Program, say::say, verbs::ingest,
+};
 
 /// The shortest time between two checks of the logs.
 const LEAST: Duration = Duration::from_millis(500);
@@ -40,10 +42,12 @@ impl Updates {
     pub(super) fn start(
         program: &Program,
         paths: Vec<PathBuf>,
-        database: &Path,
+        database: &DatabasePlace,
     ) -> Result<Self, Error> {
-        if !database.exists() {
-            say(&format!("reading the logs into {}, for the first time", tilde(database)));
+        if let DatabasePlace::File(path) = database
+            && !path.exists()
+        {
+            say(&format!("reading the logs into {}, for the first time", tilde(path)));
         }
         let (done, _) = watch::channel(0);
         let (wake, woken) = sync_channel(1);
@@ -52,7 +56,7 @@ impl Updates {
         let mut updating = Updating {
             program: program.clone(),
             paths,
-            database: database.to_owned(),
+            database: database.clone(),
             done: done.clone(),
             said: String::new(),
         };
@@ -82,7 +86,7 @@ impl Updates {
 struct Updating {
     program: Program,
     paths: Vec<PathBuf>,
-    database: PathBuf,
+    database: DatabasePlace,
     done: watch::Sender<u64>,
     /// The last message, which is not repeated.
     said: String,
@@ -90,8 +94,8 @@ struct Updating {
 
 impl Updating {
     fn first(&mut self) -> Result<(), Error> {
-        match ingest::update(&self.program, &self.paths, &self.database) {
-            Err(error @ Error::Database(SqliteError::Locked(_))) if self.database.exists() => {
+        match self.update() {
+            Err(error @ Error::Database(SqliteError::Locked(_))) if self.exists() => {
                 self.say(error.to_string());
                 Ok(())
             }
@@ -115,11 +119,23 @@ impl Updating {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            match ingest::update(&self.program, &self.paths, &self.database) {
+            match self.update() {
                 Ok(all) => self.conclude(all),
                 Err(error) => self.say(error.to_string()),
             }
         }
+    }
+
+    /// Reads the logs. Other programs fill the database of a server, perhaps all the time.
+    fn update(&self) -> Result<bool, Error> {
+        match &self.database {
+            DatabasePlace::File(path) => ingest::update(&self.program, &self.paths, path),
+            DatabasePlace::Server(_) => Ok(true),
+        }
+    }
+
+    fn exists(&self) -> bool {
+        matches!(&self.database, DatabasePlace::File(path) if path.exists())
     }
 
     fn conclude(&mut self, all: bool) {
@@ -141,10 +157,13 @@ impl Updating {
 /// Watches the logs; returns the interval of additional checks.
 fn watch_files(
     paths: &[PathBuf],
-    database: &Path,
+    database: &DatabasePlace,
     wake: SyncSender<()>,
 ) -> (Option<RecommendedWatcher>, Duration) {
-    let own = std::path::absolute(database).unwrap_or_default();
+    let own = match database {
+        DatabasePlace::File(path) => std::path::absolute(path).unwrap_or_default(),
+        DatabasePlace::Server(_) => PathBuf::new(),
+    };
     let watcher = recommended_watcher(move |event: notify::Result<Event>| {
         let is_news = event.is_ok_and(|event| {
             let is_own = |path: &PathBuf| {

@@ -332,7 +332,7 @@ fn row(block: &Block<'_>, now: i64, limits: Limits) -> Vec<Value> {
 mod tests {
     use foldline::{
         conversation::Timestamp as Moment,
-        emitters::sqlite::query::SessionFilter,
+        emitters::database::query::SessionFilter,
         emitters::usage::{MessageUsage, SessionUsage, UsedFor},
         pricing::Prices,
     };

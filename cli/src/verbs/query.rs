@@ -51,12 +51,17 @@ pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
 /// Runs one read-only statement.
 fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
     asked.database.check_search_index()?;
-    let connection = asked.database.connection();
+    let Some(database) = asked.database.file() else {
+        return Err(Error::WrongUse(
+            "query sql reads database files only; psql queries a PostgreSQL database".to_owned(),
+        ));
+    };
+    let connection = database.connection();
     let wrong = |message: String| Error::Database(SqliteError::Query(message));
     // Attached databases are disabled, so other files cannot be written either.
     connection
         .set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)
-        .map_err(|error| asked.database.error(&error))?;
+        .map_err(|error| database.error(&error))?;
     let answer = connection.prepare(query).and_then(|mut statement| {
         if !statement.readonly() {
             return Ok(Err("the statement would write; only reading is possible"));
@@ -77,7 +82,7 @@ fn sql(asked: &Asked<'_>, query: &str) -> Result<Listing, Error> {
     match answer {
         Ok(answer) => answer.map_err(|why| wrong(why.to_owned())),
         Err(SqlError::MultipleStatement) => Err(wrong("give one statement only".to_owned())),
-        Err(error) => match asked.database.error(&error) {
+        Err(error) => match database.error(&error) {
             SqliteError::Other { message, .. } => Err(wrong(message)),
             error => Err(Error::Database(error)),
         },

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 use foldline::{
     emitters::{
-        sqlite::query::SessionFilter,
+        database::query::SessionFilter,
         terminal::neutralise_line,
         usage::{PricedMessage, RootSession, UsageSum},
     },

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use clap::{Args, ValueEnum};
-use foldline::emitters::sqlite::query::ToolTotals;
+use foldline::emitters::database::query::ToolTotals;
 
 use crate::{
     answer::{AskArgs, Listing, Value, answer},

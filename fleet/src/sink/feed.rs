@@ -6,7 +6,7 @@ use foldline::{
     conversation::{DomainEvent, Json, Located, SessionId, SessionKey},
     emitters::{
         audit::{EventRecord, EventRecords},
-        sqlite::{RowEmitter, Rows},
+        database::{RowEmitter, Rows},
     },
     ledger::{Checkpoint, Commit, SourceFacts, SourceName},
     transduce::{Emitter, Gather, Resume},

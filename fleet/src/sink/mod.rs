@@ -5,25 +5,25 @@
 //! which are part of that transaction. A database has one sink, which reads all partitions.
 
 mod args;
+mod destination;
 mod feed;
 mod marks;
 mod offsets;
 mod quarantine;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeSet, HashMap},
     convert::Infallible,
     mem,
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use foldline::{
-    emitters::sqlite::{Database, Rows, Totals},
+    emitters::database::{Rows, query::Totals},
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
-use foldline_cli::shared::{DistinctFiles, Outputs, Records, stop_flag, whole_trails};
+use foldline_cli::shared::{DatabasePlace, DistinctFiles, Records, stop_flag};
 use rdkafka::{
     ClientConfig, Message,
     consumer::BaseConsumer,
@@ -35,6 +35,7 @@ use rdkafka::{
 
 pub(crate) use self::{
     args::SinkArgs,
+    destination::{Destination, marks},
     marks::{name, name_of_deleted},
     quarantine::{Held, held},
 };
@@ -65,9 +66,11 @@ const QUIET: Duration = Duration::from_secs(5);
 const SIZE: usize = 8 << 20;
 
 pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
-    let path = args.database.path()?;
+    let place = args.database.place()?;
     let mut files = DistinctFiles::default();
-    files.database(&path)?;
+    if let DatabasePlace::File(path) = &place {
+        files.database(path)?;
+    }
     if let Some(audit) = &args.audit {
         files.output("--audit", audit)?;
     }
@@ -81,15 +84,19 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
-    let (consumer, mut sink) = Sink::open(&client, &topics.events, &path, trail, wait)?;
+    let database = Destination::open(&place, trail, wait)?;
+    let only = args.partitions();
+    let (consumer, mut sink) =
+        Sink::open(&client, &topics.events, only.as_ref(), args.audit.is_some(), database)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
     sink.run(&consumer, &stop, args.limit())?;
     let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
     let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
-    let Receipt { sessions, entries, .. } = sink.close()?;
+    let name = sink.database.name();
+    let Receipt { sessions, entries, .. } = sink.receipt;
+    sink.database.close()?;
     say(&format!(
-        "{entries} entries and {sessions} sessions were added to {}, which has {all_entries} entries of {all_sessions} sessions",
-        path.display()
+        "{entries} entries and {sessions} sessions were added to {name}, which has {all_entries} entries of {all_sessions} sessions"
     ));
     Ok(if is_incomplete { exit::FAILED } else { exit::FINE })
 }
@@ -99,11 +106,7 @@ struct Sink {
     feed: Feed,
     offsets: Offsets,
     quarantine: Quarantine,
-    database: Database,
-    /// The audit trail, if there is one.
-    outputs: Outputs,
-    /// Trails that were complete when the sink started.
-    whole: BTreeMap<String, String>,
+    database: Destination,
     pending: Vec<Commit<Rows>>,
     /// The partitions of their sources.
     partitions: HashMap<SourceName, i32>,
@@ -125,28 +128,21 @@ struct Sink {
 }
 
 impl Sink {
-    /// Opens the database at `path`, and an audit trail with its signing key, if requested.
+    /// Begins to store events in a database; `only` those of some partitions.
     fn open(
         client: &ClientConfig,
         topic: &str,
-        path: &Path,
-        trail: Option<(&Path, Option<&Path>)>,
-        wait: Duration,
+        only: Option<&BTreeSet<i32>>,
+        is_audited: bool,
+        mut database: Destination,
     ) -> Result<(BaseConsumer, Self), Error> {
-        let mut database = Database::open_sound(path, wait)?;
-        let whole = whole_trails(&database)?;
-        let (audit, key) = trail.unzip();
-        let (outputs, notes) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
-        notes.iter().for_each(|note| say(note));
         let quarantine = Quarantine::read(&mut database, topic)?;
-        let (consumer, offsets) = Offsets::assign(client, topic, &quarantine, &mut database)?;
+        let (consumer, offsets) = Offsets::assign(client, topic, only, &quarantine, &mut database)?;
         let sink = Self {
-            feed: Feed::new(audit.is_some()),
+            feed: Feed::new(is_audited),
             offsets,
             quarantine,
             database,
-            outputs,
-            whole,
             pending: Vec::new(),
             partitions: HashMap::new(),
             records: Vec::new(),
@@ -173,23 +169,23 @@ impl Sink {
         limit: Option<Duration>,
     ) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
-        self.commit()?;
+        self.commit(stop, limit)?;
         while !stop.load(Ordering::Relaxed) {
             self.step(consumer)?;
             if self.is_due() {
-                self.commit()?;
+                self.commit(stop, limit)?;
                 self.publish();
             }
-            let Some(limit) = limit else { continue };
+            let Some(timeout) = limit else { continue };
             if self.offsets.is_at_end() {
                 break;
             }
-            if self.heard.elapsed() >= limit {
-                self.commit()?;
-                return Err(Error::Silent(limit));
+            if self.heard.elapsed() >= timeout {
+                self.commit(stop, limit)?;
+                return Err(Error::Silent(timeout));
             }
         }
-        self.commit()
+        self.commit(stop, limit)
     }
 
     fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
@@ -320,43 +316,25 @@ impl Sink {
         self.since.is_some_and(|since| since.elapsed() >= INTERVAL) || self.pending_size >= SIZE
     }
 
-    /// Ends, and returns what was stored.
-    fn close(mut self) -> Result<Receipt, Error> {
-        self.outputs.finish(&mut self.database)?;
-        let still_whole = whole_trails(&self.database)?;
-        for (_, path) in self.whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
-            say(&format!(
-                "the audit trail has no records of this run: it was run without --audit {path}"
-            ));
-        }
-        self.database.close()?;
-        Ok(self.receipt)
-    }
-
     /// Commits rows, records and the offsets after their events.
-    fn commit(&mut self) -> Result<(), Error> {
+    fn commit(&mut self, stop: &AtomicBool, limit: Option<Duration>) -> Result<(), Error> {
         let begun = Instant::now();
         self.since = None;
         self.pending_size = 0;
         let mut commits = mem::take(&mut self.pending);
         let mut records = mem::take(&mut self.records);
-        let before = self.outputs.state();
         loop {
             let marks = [self.offsets.marks()?, self.quarantine.marks()?].concat();
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
             // Before the segments: another sink may have stored some of them.
-            self.offsets.begin(&mut self.database)?;
-            records.iter().for_each(|(_, records)| self.outputs.add_records(records));
-            match self.outputs.commit(&mut self.database, &commits, &marks) {
+            let begun_after = self.offsets.begin(&mut self.database).map_err(CommitError::Failed);
+            let committed =
+                begun_after.and_then(|()| self.database.commit(&commits, &records, &marks));
+            match committed {
                 Ok(receipt) => {
-                    self.receipt.add(receipt);
-                    self.offsets.committed();
-                    self.quarantine.committed();
-                    self.partitions.clear();
-                    self.commits += 1;
-                    self.committing += begun.elapsed();
+                    self.committed(receipt, begun);
                     return Ok(());
                 }
                 Err(CommitError::Moved { source_name, expected, stored }) => {
@@ -371,10 +349,25 @@ impl Sink {
                     self.feed.drop_segment(&source_name);
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);
-                    self.outputs.restore(before.clone());
                 }
-                Err(CommitError::Failed(error)) => return Err(error.into()),
+                Err(CommitError::Failed(Error::Server(error))) if error.is_transient() => {
+                    self.database.reach_again(&error, stop, limit)?;
+                    if self.offsets.are_stored(&mut self.database)? {
+                        self.committed(Receipt::default(), begun);
+                        return Ok(());
+                    }
+                }
+                Err(CommitError::Failed(error)) => return Err(error),
             }
         }
+    }
+
+    fn committed(&mut self, receipt: Receipt, begun: Instant) {
+        self.receipt.add(receipt);
+        self.offsets.committed();
+        self.quarantine.committed();
+        self.partitions.clear();
+        self.commits += 1;
+        self.committing += begun.elapsed();
     }
 }

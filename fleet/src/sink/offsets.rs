@@ -5,11 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::Json,
-    emitters::sqlite::Database,
-    ledger::{Ledger, Mark},
-};
+use foldline::{conversation::Json, ledger::Mark};
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
@@ -18,6 +14,7 @@ use rdkafka::{
 };
 
 use super::{
+    destination::Destination,
     marks::{name, name_of_deleted},
     quarantine::Quarantine,
 };
@@ -57,12 +54,13 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// A consumer of all partitions, each from the offset stored in the database.
+    /// A consumer of these partitions, or of all, each from the offset stored in the database.
     pub(super) fn assign(
         client: &ClientConfig,
         topic: &str,
+        only: Option<&BTreeSet<i32>>,
         quarantine: &Quarantine,
-        database: &mut Database,
+        database: &mut Destination,
     ) -> Result<(BaseConsumer, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
         let mut config = client.clone();
@@ -83,6 +81,11 @@ impl Offsets {
                 "there is no topic {topic}; run `foldline-fleet init`"
             )));
         }
+        let missing = only.and_then(|only| only.difference(&partitions).next());
+        if let Some(missing) = missing {
+            return Err(Error::WrongUse(format!("{topic} has no partition {missing}")));
+        }
+        let partitions = only.cloned().unwrap_or(partitions);
         let mut from = TopicPartitionList::new();
         let mut offsets = Self { topic: topic.to_owned(), partitions, ..Self::default() };
         for partition in offsets.partitions.clone() {
@@ -105,7 +108,7 @@ impl Offsets {
         &mut self,
         partition: i32,
         ends: (i64, i64),
-        database: &mut Database,
+        database: &mut Destination,
     ) -> Result<Option<i64>, Error> {
         let name = name(&self.topic, partition);
         let stored = database.mark(&name)?.and_then(|stored| stored.get().parse().ok());
@@ -210,7 +213,7 @@ impl Offsets {
     }
 
     /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.
-    pub(super) fn begin(&self, database: &mut Database) -> Result<(), Error> {
+    pub(super) fn begin(&self, database: &mut Destination) -> Result<(), Error> {
         let own = |(&partition, stored): (&i32, &Option<i64>)| {
             let state = Json::of(stored).map_err(|error| Error::Output(error.into()))?;
             Ok(Mark { name: name(&self.topic, partition), state })
@@ -220,7 +223,18 @@ impl Offsets {
         let own = own.into_iter().find(|mark| mark.name == name).map(|mark| mark.state);
         let partition = name.rsplit('/').next().unwrap_or_default().to_owned();
         let (own, found) = (own.unwrap_or_default().get().to_owned(), found.get().to_owned());
-        Err(Error::OtherSink { path: database.path().to_owned(), partition, own, found })
+        Err(Error::OtherSink { name: database.name(), partition, own, found })
+    }
+
+    /// Whether the database has the marks to be committed: the commit before a lost connection was complete.
+    pub(super) fn are_stored(&self, database: &mut Destination) -> Result<bool, Error> {
+        for (&partition, next) in &self.reached {
+            let stored = database.mark(&name(&self.topic, partition))?;
+            if stored.is_none_or(|stored| stored.get() != next.to_string()) {
+                return Ok(false);
+            }
+        }
+        Ok(!self.reached.is_empty())
     }
 
     /// Records that the marks were committed.

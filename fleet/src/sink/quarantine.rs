@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldline::{
     conversation::{Json, Position},
-    emitters::sqlite::{Database, KnownOutput, Rows},
-    ledger::{Commit, Ledger, Mark, SourceName},
+    emitters::database::Rows,
+    ledger::{Commit, Mark, SourceName},
 };
 use serde::{Deserialize, Serialize};
 
-use super::marks::name;
+use super::{destination::Destination, marks::name};
 use crate::error::Error;
 
 /// Separates the partition from the source in the names of the marks.
@@ -42,15 +42,15 @@ pub(crate) struct Held {
 }
 
 /// The sources of a topic whose events are held back, or were and are released.
-pub(crate) fn held(database: &Database, topic: &str) -> Result<Vec<Held>, Error> {
+pub(crate) fn held(marks: Vec<Mark>, topic: &str) -> Vec<Held> {
     let prefix = format!("kafka:{topic}/");
-    let held = |KnownOutput { name: mark, state, .. }: KnownOutput| {
+    let held = |Mark { name: mark, state }: Mark| {
         let (partition, source) = mark.strip_prefix(&prefix)?.split_once(UNSTORED)?;
         let (partition, source) = (partition.parse().ok()?, SourceName::from(source));
         let unstored = serde_json::from_str(state.get()).ok()?;
         Some(Held { partition, source, unstored, mark })
     };
-    Ok(database.outputs()?.into_iter().filter_map(held).collect())
+    marks.into_iter().filter_map(held).collect()
 }
 
 /// Decides which events are stored.
@@ -74,11 +74,11 @@ struct Released {
 
 impl Quarantine {
     /// Reads the marks of a database.
-    pub(super) fn read(database: &mut Database, topic: &str) -> Result<Self, Error> {
+    pub(super) fn read(database: &mut Destination, topic: &str) -> Result<Self, Error> {
         let topic_name = topic.to_owned();
         let (refused, released, changed) = Default::default();
         let mut quarantine = Self { topic: topic_name, refused, released, changed };
-        for Held { mark, partition, source, unstored } in held(database, topic)? {
+        for Held { mark, partition, source, unstored } in held(database.marks()?, topic) {
             if unstored.released {
                 let position = database.load(&source)?.map(|stored| stored.position);
                 let released = Released { mark, partition, unstored, position };

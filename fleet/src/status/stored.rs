@@ -1,15 +1,15 @@
 //! [`Stored`]: the progress of a sink, as its database states it.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
-use foldline::{emitters::sqlite::Database, ledger::Ledger};
+use foldline_cli::shared::DatabasePlace;
 use serde::Serialize;
 
 use super::gap::{DeletedRange, Gap};
 use crate::{
     deleted::Deleted,
     error::Error,
-    sink::{Held, held, name, name_of_deleted},
+    sink::{Held, held, marks, name, name_of_deleted},
 };
 
 /// The offset up to which the events of a partition are stored.
@@ -32,24 +32,24 @@ pub(super) struct Stored {
 impl Stored {
     /// Reads the marks of a sink in a database, for this topic of events.
     pub(super) fn read(path: &Path, topic: &str, partitions: i32) -> Result<Self, Error> {
-        let mut database = Database::open_read_only(path, WAIT)?;
+        let marks = marks(&DatabasePlace::of(path.as_os_str().to_owned()))?;
+        let mark =
+            |name: &str| marks.iter().find(|mark| mark.name == name).map(|it| it.state.clone());
         let mut stored = Self { partitions: Vec::new(), deleted: Vec::new(), gaps: Vec::new() };
-        let unstored = held(&database, topic)?.into_iter().filter(|held| !held.unstored.released);
+        let held = held(marks.clone(), topic).into_iter();
+        let unstored = held.filter(|held| !held.unstored.released);
         stored.gaps.extend(unstored.map(|Held { source, unstored, .. }| Gap {
             source: source.to_string(),
             note: unstored.note,
         }));
         for partition in 0..partitions {
             let name = name(topic, partition);
-            let offset = database.mark(&name)?;
+            let offset = mark(&name);
             let stored_to = offset.and_then(|offset| offset.get().parse().ok());
             stored.partitions.push(StoredPartition { partition, stored_to });
-            let deleted = Deleted::stored(database.mark(&name_of_deleted(&name))?);
+            let deleted = Deleted::stored(mark(&name_of_deleted(&name)));
             stored.deleted.extend(DeletedRange::all(partition, &deleted));
         }
         Ok(stored)
     }
 }
-
-/// The time to wait for a program that blocks readers.
-const WAIT: Duration = Duration::from_secs(10);

@@ -3,6 +3,7 @@
 mod faults;
 mod held;
 mod outage;
+mod postgres;
 mod sinks;
 mod topics;
 mod trail;

@@ -1,13 +1,11 @@
 //! Files that are copies of sources, or of their beginnings.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
-use super::{
-    Database, Known, SqliteError,
-    statements::{count, list, unsigned},
-};
+use super::{Database, Known, SqliteError, statements::list};
 use crate::{
     conversation::Digest,
+    emitters::database::Row,
     ledger::{Identity, SourceName},
 };
 
@@ -67,15 +65,15 @@ pub(super) fn copies_of(
     connection: &Connection,
     source: &SourceName,
 ) -> rusqlite::Result<Vec<Copy>> {
-    let copy = |row: &Row<'_>| {
+    let copy = |row: &dyn Row| {
         let file = Identity {
-            size: unsigned(row, 1)?,
-            device: count(row, 2)?,
-            inode: count(row, 3)?,
+            size: row.unsigned(1)?,
+            device: row.count(2)?,
+            inode: row.count(3)?,
             changed: row.get(4)?,
             ..Identity::default()
         };
-        Ok(Copy { source: source.clone(), content: row.get::<_, [u8; 32]>(0)?.into(), file })
+        Ok(Copy { source: source.clone(), content: row.get::<[u8; 32]>(0)?.into(), file })
     };
     let sql = "SELECT sha256, copies.size, copies.device, copies.inode, copies.changed_ns
                FROM copies JOIN sources ON sources.id = copies.source

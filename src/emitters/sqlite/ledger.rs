@@ -2,32 +2,26 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use tracing::debug;
 
 use super::{
-    Ahead, Database, Rows, SqliteError,
+    Ahead, Database, SqliteError,
     crc::execute_summed,
     outbox::write_marks,
-    statements::{count, find, moment, position, run, state, unsigned},
+    statements::{find, run},
     writer::SourceWriter,
 };
 use crate::{
-    conversation::{Digest, Json, Position, TaskId, Timestamp},
-    ledger::{
-        Checkpoint, Commit, CommitError, Extent, Identity, Ledger, Mark, Receipt, SourceFacts,
-        SourceName,
-    },
+    conversation::{Json, Position, Timestamp},
+    emitters::database::{Rows, checkpoint},
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, Receipt, SourceFacts, SourceName},
 };
 
 impl Database {
     pub(super) fn stored(&self, source: &SourceName) -> Result<Option<Checkpoint>, SqliteError> {
-        let sql = "SELECT path, format, device, inode, size, modified_at, read_length, read_edges,
-                          line, offset, state, complete,
-                          (SELECT task FROM sessions WHERE sessions.id = sources.session),
-                          changed_ns, read_sha256, first_line
-                   FROM sources WHERE name = ?1";
-        self.with(|connection| find(connection, sql, [source.as_str()], checkpoint))
+        let sql = format!("SELECT {} FROM sources WHERE name = ?1", checkpoint::COLUMNS);
+        self.with(|connection| find(connection, &sql, [source.as_str()], checkpoint::read))
     }
 
     /// Writes segments before the next commit, which makes them visible. Until then the database is locked for
@@ -60,7 +54,7 @@ impl Database {
         let sql = "SELECT state FROM outputs WHERE name = ?1";
         let compared = self.transact(|transaction, path| {
             for Mark { name, state: expected } in expected {
-                let found = find(transaction, sql, [name], |row| state(row, 0));
+                let found = find(transaction, sql, [name], |row| row.state(0));
                 let found = found.map_err(|error| SqliteError::new(path, &error))?;
                 let found = found.unwrap_or_default();
                 if found != *expected {
@@ -157,7 +151,7 @@ impl Ledger for Database {
 
     fn mark(&mut self, name: &str) -> Result<Option<Json>, SqliteError> {
         let sql = "SELECT state FROM outputs WHERE name = ?1";
-        self.with(|connection| find(connection, sql, [name], |row| state(row, 0)))
+        self.with(|connection| find(connection, sql, [name], |row| row.state(0)))
     }
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, SqliteError> {
@@ -270,28 +264,5 @@ fn stored_position(
     source: &SourceName,
 ) -> rusqlite::Result<Option<(i64, Position)>> {
     let sql = "SELECT id, line, offset FROM sources WHERE name = ?1";
-    find(transaction, sql, [source.as_str()], |row| Ok((row.get(0)?, position(row, 1)?)))
-}
-
-fn checkpoint(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
-    let digest =
-        |column| row.get::<_, Option<[u8; 32]>>(column).map(|digest| digest.map(Digest::from));
-    let identity = Identity {
-        device: count(row, 2)?,
-        inode: count(row, 3)?,
-        size: unsigned(row, 4)?,
-        modified: moment(row, 5)?,
-        read: Extent { length: unsigned(row, 6)?, edges: row.get::<_, [u8; 32]>(7)?.into() },
-        changed: row.get(13)?,
-        content: digest(14)?,
-        first_line: digest(15)?,
-    };
-    let task = row.get::<_, Option<String>>(12)?.map(TaskId::from);
-    let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
-    Ok(Checkpoint {
-        facts,
-        position: position(row, 8)?,
-        state: state(row, 10)?,
-        complete: row.get(11)?,
-    })
+    find(transaction, sql, [source.as_str()], |row| Ok((row.get(0)?, row.position(1)?)))
 }

@@ -16,27 +16,23 @@ mod clean;
 mod copies;
 mod crc;
 mod error;
-mod fold;
 mod ledger;
 mod open;
 mod outbox;
-mod prepared;
 mod prune;
-pub mod query;
-mod read;
 mod replace;
-mod row;
 pub mod schema;
 mod seen;
 mod sources;
 mod statements;
-mod stored;
+mod store;
 mod task;
 mod texts;
 mod tokens;
 mod writer;
 
 use std::{
+    ops::Deref,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -50,13 +46,11 @@ pub use self::{
     copies::Copy,
     error::SqliteError,
     outbox::{KnownOutput, Output},
-    prepared::{RowEmitter, Rows},
     prune::Pruned,
-    read::StoredEntry,
     replace::Replacement,
-    sources::{Known, Totals},
-    stored::SessionEvents,
+    sources::Known,
 };
+use crate::emitters::database::Store;
 
 /// The default time that a writer waits for another writer.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
@@ -261,6 +255,15 @@ impl Database {
     /// Converts an error of SQLite to an error of this database.
     pub fn error(&self, error: &rusqlite::Error) -> SqliteError {
         SqliteError::new(&self.path, error)
+    }
+}
+
+/// A database is a store: the queries are methods of `dyn Store`.
+impl Deref for Database {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
     }
 }
 

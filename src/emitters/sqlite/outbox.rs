@@ -1,13 +1,14 @@
 //! The outbox: data for files next to a database, in the order of its commits.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::{
-    Database, Rows, SqliteError,
-    statements::{find, list, run, state, unsigned},
+    Database, SqliteError,
+    statements::{find, list, run},
 };
 use crate::{
     conversation::Json,
+    emitters::database::{Row, Rows},
     ledger::{Commit, CommitError, Mark, Receipt},
 };
 
@@ -60,7 +61,7 @@ impl Database {
     /// The database cannot be read.
     pub fn commits(&self) -> Result<u64, SqliteError> {
         let sql = "SELECT commits FROM ledger";
-        self.with(|connection| connection.query_row(sql, [], |row| unsigned(row, 0)))
+        Ok(self.with(|connection| find(connection, sql, [], |row| row.unsigned(0)))?.unwrap_or(0))
     }
 
     /// The known outputs, sorted by name.
@@ -68,8 +69,8 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn outputs(&self) -> Result<Vec<KnownOutput>, SqliteError> {
-        let output = |row: &Row<'_>| {
-            Ok(KnownOutput { name: row.get(0)?, state: state(row, 1)?, commits: unsigned(row, 2)? })
+        let output = |row: &dyn Row| {
+            Ok(KnownOutput { name: row.get(0)?, state: row.state(1)?, commits: row.unsigned(2)? })
         };
         let sql = "SELECT name, state, commits FROM outputs ORDER BY name";
         self.with(|connection| list(connection, sql, [], output))

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Database, SqliteError, crc::sum_sessions, statements::unsigned};
+use super::{Database, SqliteError, crc::sum_sessions};
 use crate::conversation::Timestamp;
 
 /// Counts of the rows that pruning removed or would remove.
@@ -65,10 +65,10 @@ fn prune(connection: &mut Connection, before: i64, dry_run: bool) -> rusqlite::R
         [before],
         |row| {
             Ok(Pruned {
-                sessions: unsigned(row, 0)?,
-                entries: unsigned(row, 1)?,
-                calls: unsigned(row, 2)?,
-                bytes: unsigned(row, 3)?,
+                sessions: row.get::<_, i64>(0)?.cast_unsigned(),
+                entries: row.get::<_, i64>(1)?.cast_unsigned(),
+                calls: row.get::<_, i64>(2)?.cast_unsigned(),
+                bytes: row.get::<_, i64>(3)?.cast_unsigned(),
             })
         },
     )?;

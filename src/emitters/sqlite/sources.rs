@@ -6,10 +6,10 @@ use rusqlite::{Params, params};
 
 use super::{
     Database, SqliteError,
-    statements::{find, list, state, unsigned},
+    statements::{find, list},
 };
 use crate::{
-    conversation::{Digest, Json},
+    conversation::Digest,
     ledger::{Checkpoint, SourceName},
 };
 
@@ -21,18 +21,6 @@ pub struct Known {
     pub name: SourceName,
     /// The read position.
     pub checkpoint: Checkpoint,
-}
-
-/// Counts of the contents of a database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Totals {
-    /// Sources.
-    pub sources: u64,
-    /// Sessions.
-    pub sessions: u64,
-    /// Entries that were not pruned.
-    pub entries: u64,
 }
 
 impl Database {
@@ -84,37 +72,6 @@ impl Database {
             name = format!("{path}#{number}").into();
         }
         Ok(name)
-    }
-
-    /// Passes the stored state of each source to `each`, in the order in which the sources were first read.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn each_state(&self, mut each: impl FnMut(Json)) -> Result<(), SqliteError> {
-        self.with(|connection| {
-            let mut query = connection.prepare_cached("SELECT state FROM sources ORDER BY id")?;
-            let mut rows = query.query([])?;
-            while let Some(row) = rows.next()? {
-                each(state(row, 0)?);
-            }
-            Ok(())
-        })
-    }
-
-    /// Counts the contents of the database.
-    ///
-    /// # Errors
-    /// The database cannot be read.
-    pub fn totals(&self) -> Result<Totals, SqliteError> {
-        let count = |table| {
-            let sql = format!("SELECT count(*) FROM {table}");
-            self.with(|connection| connection.query_row(&sql, [], |row| unsigned(row, 0)))
-        };
-        Ok(Totals {
-            sources: count("sources")?,
-            sessions: count("sessions")?,
-            entries: count("entries")?,
-        })
     }
 
     pub(super) fn known(

@@ -1,8 +1,11 @@
-//! Cached prepared statements, and the conversion of columns to domain types.
+//! Cached prepared statements, and the rows of their answers.
 
-use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
+use rusqlite::{
+    Connection, OptionalExtension, Params, Result,
+    types::{Type, ValueRef},
+};
 
-use crate::conversation::{Json, Position, Text, Timestamp};
+use crate::emitters::database::{Cell, Row, StoreError};
 
 /// Executes a statement; returns the number of changed rows.
 pub(super) fn run(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize> {
@@ -14,8 +17,9 @@ pub(super) fn list<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,
-    read: impl FnMut(&Row<'_>) -> Result<T>,
+    mut read: impl FnMut(&dyn Row) -> Result<T, StoreError>,
 ) -> Result<Vec<T>> {
+    let read = |row: &rusqlite::Row<'_>| read(row).map_err(unexpected);
     connection.prepare_cached(sql)?.query_map(parameters, read)?.collect()
 }
 
@@ -24,40 +28,28 @@ pub(super) fn find<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,
-    read: impl FnOnce(&Row<'_>) -> Result<T>,
+    read: impl FnOnce(&dyn Row) -> Result<T, StoreError>,
 ) -> Result<Option<T>> {
+    let read = |row: &rusqlite::Row<'_>| read(row).map_err(unexpected);
     connection.prepare_cached(sql)?.query_row(parameters, read).optional()
 }
 
-/// SQLite's integers are signed; positions and sizes are far smaller than the largest one.
-pub(super) fn unsigned(row: &Row<'_>, column: usize) -> Result<u64> {
-    row.get(column).map(i64::cast_unsigned)
+fn unexpected(error: StoreError) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Null, error.into())
 }
 
-pub(super) fn count(row: &Row<'_>, column: usize) -> Result<Option<u64>> {
-    Ok(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned))
-}
+impl Row for rusqlite::Row<'_> {
+    fn cell(&self, column: usize) -> Result<Cell<'_>, StoreError> {
+        Ok(match self.get_ref(column).map_err(StoreError::engine)? {
+            ValueRef::Null => Cell::Null,
+            ValueRef::Integer(number) => Cell::Integer(number),
+            ValueRef::Real(number) => Cell::Real(number),
+            ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text)),
+            ValueRef::Blob(bytes) => Cell::Blob(bytes),
+        })
+    }
 
-pub(super) fn moment(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {
-    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
-}
-
-pub(super) fn text(row: &Row<'_>, column: usize) -> Result<Option<Text>> {
-    Ok(row.get::<_, Option<String>>(column)?.map(Text::from))
-}
-
-/// A line, and in the next column an offset.
-pub(super) fn position(row: &Row<'_>, line: usize) -> Result<Position> {
-    Ok(Position { line: unsigned(row, line)?, offset: unsigned(row, line + 1)? })
-}
-
-/// A state. An invalid JSON state becomes `null`, from which no reader can continue.
-pub(super) fn state(row: &Row<'_>, column: usize) -> Result<Json> {
-    Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
-}
-
-/// The sum of integers. SQLite's own sum fails on overflow: one absurd number of a log would spoil the answer for all
-/// sessions. Sums are exact up to 2^53, and end at the largest integer.
-pub(super) fn sum(column: &str) -> String {
-    format!("CAST(sum(CAST({column} AS REAL)) AS INTEGER)")
+    fn names(&self) -> Vec<&str> {
+        self.as_ref().column_names().collect()
+    }
 }

@@ -1,18 +1,14 @@
-//! Tokens in rows, and their costs.
+//! The costs of tokens.
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, Row, functions::FunctionFlags};
+use rusqlite::{Connection, functions::FunctionFlags};
 
-use super::statements::count;
 use crate::{
     conversation::TokenUsage,
     emitters::usage::{MessageUsage, UsedFor},
     pricing::Prices,
 };
-
-/// The placeholder for an unknown moment of usage. It is not the beginning of a quarter of an hour.
-pub(super) const NOT_STATED: i64 = -1;
 
 /// Adds the SQL function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
 /// cache_write_1h)`, in US dollars; `NULL` if the model has no price, or nothing was used. The default is the
@@ -37,18 +33,5 @@ pub(super) fn estimate(
         let prices = prices.as_deref().unwrap_or_else(|| Prices::builtin());
         let cost = MessageUsage::new(used, usage).cost(prices);
         Ok(cost.filter(|_| !usage.is_zero()).map(|cost| cost.usd))
-    })
-}
-
-/// Tokens and their cost, beginning at this column.
-pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenUsage> {
-    Ok(TokenUsage {
-        input_tokens: count(row, first)?,
-        output_tokens: count(row, first + 1)?,
-        cache_read_tokens: count(row, first + 2)?,
-        cache_write_tokens: count(row, first + 3)?,
-        cache_write_1h_tokens: count(row, first + 4)?,
-        reasoning_tokens: count(row, first + 5)?,
-        cost_usd: row.get(first + 6)?,
     })
 }

@@ -10,7 +10,7 @@ use std::{
 
 use foldline::{
     conversation::{Conversation, DomainEvent, Located, SessionKey},
-    emitters::sqlite::{Database, SessionEvents, query::SessionLog},
+    emitters::database::{SessionEvents, Store, query::SessionLog},
     processor::DEFAULT_MAX_LINE,
     source::{Follow, SourceError, Step, Until},
     transduce::{Batch, Emitter, filter},
@@ -24,7 +24,7 @@ pub(super) fn start(
     program: &Program,
     live: Arc<LiveSession>,
     source: SessionLog,
-    database: Database,
+    database: Box<dyn Store>,
 ) {
     let program = program.clone();
     thread::spawn(move || {
@@ -49,18 +49,22 @@ pub(super) fn start(
 /// A session in the database, which another program may still write.
 struct Rows {
     source: SessionLog,
-    database: Database,
+    database: Box<dyn Store>,
     events: SessionEvents,
     place: Option<(i64, i64, bool)>,
 }
 
 impl Rows {
     /// Builds the document from the stored session, and the page from its events.
-    fn load(live: &LiveSession, source: SessionLog, database: Database) -> Result<Self, Error> {
+    fn load(
+        live: &LiveSession,
+        source: SessionLog,
+        database: Box<dyn Store>,
+    ) -> Result<Self, Error> {
         let place = database.read_to(source.number).ok().flatten();
         let mut events = SessionEvents::new(source.number);
         let mut stored = Conversation::default();
-        events.read(&database, |event| {
+        events.read(&*database, |event| {
             live.document().show(&event);
             stored.apply(&event);
         })?;
@@ -79,7 +83,7 @@ impl Rows {
             }
             let apply = |event| live.document().apply(&event);
             let is_behind = place < self.place;
-            if is_behind || !self.events.read(&self.database, apply).unwrap_or(false) {
+            if is_behind || !self.events.read(&*self.database, apply).unwrap_or(false) {
                 return false;
             }
             self.place = place;

@@ -12,7 +12,7 @@ use std::{
 
 use foldline::{
     conversation::SessionKey,
-    emitters::sqlite::{Database, query::SessionLog},
+    emitters::database::{Store, query::SessionLog},
     pricing::Prices,
 };
 
@@ -48,7 +48,7 @@ impl LiveSessions {
     pub(in crate::serve) async fn get(
         &self,
         source: SessionLog,
-        database: Database,
+        database: Box<dyn Store>,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
             let mut sessions = self.sessions();

@@ -1,6 +1,6 @@
 //! The list of sessions.
 
-use foldline::emitters::{human, sqlite::query::SessionOrder};
+use foldline::emitters::{database::query::SessionOrder, human};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 

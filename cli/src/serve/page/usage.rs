@@ -1,7 +1,7 @@
 //! The page of the usage and of the results of tools.
 
 use foldline::{
-    emitters::{human, sqlite::query::ToolTotals},
+    emitters::{database::query::ToolTotals, human},
     pricing::CostBasis,
 };
 use maud::{Markup, html};

@@ -10,8 +10,9 @@ use std::{
 
 use clap::Args;
 use foldline::emitters::{
+    database::query::Totals,
     human,
-    sqlite::{Database, Finding, SqliteError, Totals},
+    sqlite::{Database, Finding, SqliteError},
     terminal::neutralise_line,
 };
 

@@ -31,6 +31,7 @@ use crate::{
     log::Log,
     malformed::Malformed,
     pipeline,
+    place::DatabasePlace,
     program::Program,
     say::say,
 };
@@ -86,7 +87,7 @@ where
         let mut emitter = make();
         let database = args.database.open(program)?;
         let session =
-            find::session(&database, &args.session.to_string_lossy(), &Filters::default())?;
+            find::session(&*database, &args.session.to_string_lossy(), &Filters::default())?;
         database.events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
         return Ok((vec![emitter], database.exit_code()));
@@ -119,7 +120,11 @@ fn check_files(args: &ExportArgs) -> Result<(), Error> {
     let mut files = DistinctFiles::default();
     match is_log(args) {
         true => files.input("the log", &args.session)?,
-        false => files.database(&args.database.path()?)?,
+        false => {
+            if let DatabasePlace::File(path) = args.database.place()? {
+                files.database(&path)?;
+            }
+        }
     }
     match &args.out {
         Some(out) => files.replaced("--out", out)?,

@@ -10,7 +10,10 @@ use std::{
 use tracing::debug;
 
 use foldline::{
-    emitters::sqlite::{Database, Rows, SqliteError},
+    emitters::{
+        database::Rows,
+        sqlite::{Database, SqliteError},
+    },
     ledger::Commit,
 };
 

@@ -59,8 +59,9 @@ use crate::{
 use foldline::{
     conversation::Text,
     emitters::{
+        database::{Store, query::Totals},
         metrics::Metrics,
-        sqlite::{Database, SqliteError, Totals},
+        sqlite::{Database, SqliteError},
         transcript::TranscriptStyle,
     },
     files::replace_file,
@@ -240,14 +241,14 @@ fn read_all(
     parallel::read_all(reading, plans, jobs, &mut writer)?;
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
-        let written = write_whole(path, metrics(&database)?.as_bytes());
+        let written = write_whole(path, metrics(&*database)?.as_bytes());
         written.map_err(|error| Error::output(path, &error))?;
     }
     Ok((database, summary))
 }
 
 /// The metrics of everything in the database, in the text format of Prometheus.
-pub(crate) fn metrics(database: &Database) -> Result<String, Error> {
+pub(crate) fn metrics(database: &dyn Store) -> Result<String, Error> {
     let mut metrics = Metrics::default();
     database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
     metrics.clear_usage();

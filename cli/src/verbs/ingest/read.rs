@@ -10,8 +10,8 @@ use foldline::{
     conversation::Json,
     emitters::{
         audit::{EventRecord, EventRecords},
+        database::{RowEmitter, Rows},
         metrics::Metrics,
-        sqlite::{RowEmitter, Rows},
     },
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
     processor::{DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},

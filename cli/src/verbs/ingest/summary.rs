@@ -7,7 +7,7 @@ use std::{
 };
 
 use foldline::{
-    emitters::{human::number_of, sqlite::Totals, terminal::neutralise_line},
+    emitters::{database::query::Totals, human::number_of, terminal::neutralise_line},
     executors::Format,
     ledger::Receipt,
 };

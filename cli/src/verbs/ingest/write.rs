@@ -13,7 +13,10 @@ use crate::{
     outputs::{Outputs, OutputsState},
 };
 use foldline::{
-    emitters::sqlite::{Database, Replacement, Rows},
+    emitters::{
+        database::Rows,
+        sqlite::{Database, Replacement},
+    },
     ledger::{Commit, Ledger as _, Receipt},
 };
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use foldline::{
     conversation::Timestamp,
-    emitters::sqlite::{
+    emitters::database::{
         StoredEntry,
         query::{SessionFilter, SessionName, SessionOrder},
     },
@@ -36,7 +36,7 @@ pub(super) fn answer(
     entry: Option<u64>,
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
-    let row = find::session(&asked.database, id, asked.filters)?;
+    let row = find::session(&*asked.database, id, asked.filters)?;
     let filter = SessionFilter { name: Some(SessionName::Number(row)), ..asked.filter.clone() };
     let sessions = asked.database.sessions(&filter, SessionOrder::Latest)?;
     let count = sessions.first().map_or(0, |session| session.entries);

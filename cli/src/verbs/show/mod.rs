@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use foldline::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
-    emitters::sqlite::query::Period,
+    emitters::database::query::Period,
     emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
     source::{Step, Until},
@@ -114,9 +114,9 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
         });
     }
     let database = args.ask.database.open(program)?;
-    let row = find::session(&database, session, &args.ask.filters)?;
+    let row = find::session(&*database, session, &args.ask.filters)?;
     if args.follow {
-        let found = find::log_of(&database, row)?;
+        let found = find::log_of(&*database, row)?;
         let found = found.ok_or_else(|| Error::NoFile(session.into()))?;
         drop(database);
         return log(program, args, &found, entry);

@@ -70,7 +70,7 @@ pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
             // Opening for writing would create a missing database.
             drop(Database::open_read_only(&path, wait)?);
             let mut database = Database::open_sound(&path, wait)?;
-            let row = find::session(&database, session, &Filters::default())?;
+            let row = find::session(&*database, session, &Filters::default())?;
             let task = to.as_deref().map(TaskId::from);
             database.set_task(row, task.as_ref())?;
             database.close()?;

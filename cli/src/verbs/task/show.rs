@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::sqlite::query::{SessionFilter, SessionOrder, TaskRow};
+use foldline::emitters::database::query::{SessionFilter, SessionOrder, TaskRow};
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -19,7 +19,7 @@ pub(super) struct TaskAnswer([(&'static str, &'static str, Listing); 8]);
 
 pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let Asked { database, filter, .. } = asked;
-    let id = &*find::task(database, id)?;
+    let id = &*find::task(&**database, id)?;
     // The filters select sessions; all files and entries of these sessions belong to the task.
     let (period, limit) = (filter.period, filter.limit);
     let all = SessionFilter { limit, ..SessionFilter::of_task(id) };

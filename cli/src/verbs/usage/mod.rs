@@ -14,7 +14,7 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{conversation::Timestamp, emitters::sqlite::query::Period};
+use foldline::{conversation::Timestamp, emitters::database::query::Period};
 
 pub(crate) use self::group::{By, by_model};
 use self::group::{Group, groups};
@@ -25,6 +25,7 @@ use crate::{
     },
     distinct::DistinctFiles,
     error::Error,
+    place::DatabasePlace,
     program::Program,
     wrap::wrap,
 };
@@ -39,7 +40,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',', default_value = "day")]
     by: Vec<By>,
 
-    /// Read this database instead of the logs
+    /// Read this database instead of the logs: a file, or postgresql://USER@HOST/NAME
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     db: Option<PathBuf>,
 
@@ -64,9 +65,12 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     filter.period = quarters(filter.period);
     let (sessions, code) = match &args.db {
         Some(db) => {
-            DistinctFiles::of_database(db)?;
-            let database = Opened::of(db)?;
-            args.filters.check_agent(program, Some(&database))?;
+            let place = DatabasePlace::of(db.clone().into_os_string());
+            if let DatabasePlace::File(path) = &place {
+                DistinctFiles::of_database(path)?;
+            }
+            let database = Opened::of(&place)?;
+            args.filters.check_agent(program, Some(&*database))?;
             let sessions = database.usage()?;
             database.confirm()?;
             (sessions, database.exit_code())

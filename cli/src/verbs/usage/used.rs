@@ -5,8 +5,8 @@ use std::{cmp::Reverse, collections::BTreeMap, mem, sync::Arc};
 use foldline::{
     conversation::DomainEvent,
     emitters::{
+        database::query::SessionFilter,
         human,
-        sqlite::query::SessionFilter,
         terminal::neutralise_line,
         usage::{PricedMessage, SessionUsage, UsageEmitter, UsageSum, all_tokens, priced},
     },

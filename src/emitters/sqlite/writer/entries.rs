@@ -2,10 +2,8 @@
 
 use rusqlite::params;
 
-use super::{
-    super::{fold::NewEntry, statements::run},
-    Place, SourceWriter, StoredSession, signed,
-};
+use super::{super::statements::run, Place, SourceWriter, StoredSession, signed};
+use crate::emitters::database::NewEntry;
 
 impl SourceWriter<'_> {
     /// Adds entries to a session.

@@ -8,8 +8,6 @@ use rusqlite::{Connection, Statement, params};
 
 use super::{
     crc::{execute_summed, sum_sessions},
-    fold::{Change, Fold, NewEntry, Warnings},
-    row::EntryRow,
     statements::{find, run},
 };
 use crate::{
@@ -17,6 +15,7 @@ use crate::{
         CorrId, Outcome, Session, SessionId, SessionKey, TaskId, Text, Timestamp, Warning,
         WarningKind,
     },
+    emitters::database::{Change, EntryRow, Fold, NewEntry, Warnings},
     json,
     ledger::Receipt,
 };

@@ -10,7 +10,10 @@ use crate::{
         ActionType, DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position,
         Session, ToolUse,
     },
-    emitters::sqlite::{DEFAULT_WAIT, Database, Rows},
+    emitters::{
+        database::Rows,
+        sqlite::{DEFAULT_WAIT, Database},
+    },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts},
 };
 

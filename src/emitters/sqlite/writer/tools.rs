@@ -3,10 +3,10 @@
 use rusqlite::params;
 
 use super::{
-    super::{crc::execute_summed, row::ToolRow, statements::run},
+    super::{crc::execute_summed, statements::run},
     SourceWriter, signed,
 };
-use crate::conversation::CorrId;
+use crate::{conversation::CorrId, emitters::database::ToolRow};
 
 impl SourceWriter<'_> {
     /// Adds calls, each with the number and the id of its entry; returns the number of calls.

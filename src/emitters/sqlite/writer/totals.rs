@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::{
-    super::{
-        fold::Warned,
-        statements::{find, run},
-        tokens::{NOT_STATED, tokens},
-    },
+    super::statements::{find, run},
     SourceWriter, signed,
 };
 use crate::{
     conversation::{CorrId, Json, Timestamp, TokenUsage, WarningKind},
-    emitters::usage::UsedFor,
+    emitters::{
+        database::{NOT_STATED, Warned},
+        usage::UsedFor,
+    },
 };
 
 impl SourceWriter<'_> {
@@ -33,7 +32,7 @@ impl SourceWriter<'_> {
                        FROM message_usage
                        WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4";
             let key = params![session, message_id, model, used_at];
-            let known = find(self.transaction, sql, key, |row| tokens(row, 0))?;
+            let known = find(self.transaction, sql, key, |row| row.tokens(0))?;
             // Two statements: for REPLACE, SQLite would first flush the whole search index to be able to undo
             // it.
             let sql = match known {

@@ -1,14 +1,13 @@
 //! Sessions and tasks, with their totals.
 
-use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter,
-    sql::{FAILURES, Parameters, title},
+    sql::{FAILURES, integer, sum},
     usage::{basis, sums},
 };
-use crate::emitters::sqlite::{Database, SqliteError, statements::sum};
+use crate::emitters::database::{Row, Store, StoreError};
 
 /// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,27 +133,32 @@ pub enum SessionOrder {
 
 const BEGAN: &str = "coalesce(first_at, started_at)";
 const ENDED: &str = "coalesce(last_at, ended_at)";
-const DURATION: &str = "coalesce(duration_ms, CAST(last_at - first_at AS INTEGER))";
+
+/// The stated duration, or the time from the first moment to the last.
+fn duration() -> String {
+    let seen = integer("(CAST(last_at AS DOUBLE PRECISION) - first_at)");
+    format!("coalesce(duration_ms, {seen})")
+}
 
 /// The tool calls of `sessions`, joined to it.
 fn calls() -> String {
     format!(
-        "LEFT JOIN (SELECT session, count(*) AS calls, sum({FAILURES}) AS failures
+        "LEFT JOIN (SELECT session, count(*) AS calls, count(*) FILTER (WHERE {FAILURES}) AS failures
                     FROM tool_calls GROUP BY session) AS calls ON calls.session = sessions.id"
     )
 }
 
 impl SessionOrder {
     /// The sort key, and the table that contains it.
-    fn key(self, filter: &SessionFilter) -> (&'static str, String) {
+    fn key(self, filter: &SessionFilter, estimated_cost: &str) -> (String, String) {
         match self {
-            Self::Latest => (filter.latest(), String::new()),
-            Self::Began => (BEGAN, String::new()),
-            Self::Duration => (DURATION, String::new()),
-            Self::Tokens => ("coalesce(sums.tokens, 0)", sums("true")),
-            Self::Cost => ("sums.cost_usd", sums("true")),
-            Self::Failures => ("coalesce(calls.failures, 0)", calls()),
-            Self::Number => ("-sessions.id", String::new()),
+            Self::Latest => (filter.latest().to_owned(), String::new()),
+            Self::Began => (BEGAN.to_owned(), String::new()),
+            Self::Duration => (duration(), String::new()),
+            Self::Tokens => ("coalesce(sums.tokens, 0)".to_owned(), sums(estimated_cost, "true")),
+            Self::Cost => ("sums.cost_usd".to_owned(), sums(estimated_cost, "true")),
+            Self::Failures => ("coalesce(calls.failures, 0)".to_owned(), calls()),
+            Self::Number => ("-sessions.id".to_owned(), String::new()),
         }
     }
 }
@@ -164,114 +168,117 @@ fn count(condition: &str) -> String {
     format!("(SELECT count(*) FROM tool_calls WHERE session = sessions.id AND {condition})")
 }
 
-impl Database {
+impl dyn Store + '_ {
     /// The sessions in an order; those of equal rank by their latest activity.
     pub fn sessions(
         &self,
         filter: &SessionFilter,
         order: SessionOrder,
-    ) -> Result<Vec<SessionRow>, SqliteError> {
-        let mut parameters = Parameters::default();
-        let (key, join) = order.key(filter);
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let mut parameters = self.parameters();
+        let estimated_cost = self.estimated_cost()?;
+        let (key, join) = order.key(filter, &estimated_cost);
         let last = if filter.is_listed { "DESC" } else { "ASC" };
         let sql = format!(
             "WITH found AS (
                  SELECT sessions.id, {key} AS key FROM sessions
                  JOIN sources ON sources.id = sessions.source {join}
-                 WHERE {condition} ORDER BY key DESC, {latest} DESC, sessions.id {last} {rows}
+                 WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
              )
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, model, cwd, outcome,
-                    {BEGAN} AS began, {ENDED} AS ended, modified_at AS written, {DURATION} AS duration_ms, turns,
+                    {BEGAN} AS began, {ENDED} AS ended, modified_at AS written, {duration} AS duration_ms, turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
                     parent_session_id AS parent, path AS source
              FROM found JOIN sessions ON sessions.id = found.id
              JOIN sources ON sources.id = sessions.source {sums}
-             ORDER BY found.key DESC, {latest} DESC, sessions.id {last}",
+             ORDER BY found.key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last}",
             latest = filter.latest(),
+            duration = duration(),
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
-            title = title("sessions"),
+            title = self.dialect().title("sessions"),
             calls = count("true"),
             failures = count(FAILURES),
             waiting = count("status = 'pending_approval'"),
             basis = basis("logged", "estimated"),
-            sums = sums("session IN (SELECT id FROM found)"),
+            sums = sums(&estimated_cost, "session IN (SELECT id FROM found)"),
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 
     /// The log of the first selected session, preferably of a session with entries.
-    pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, SqliteError> {
-        let mut parameters = Parameters::default();
+    pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, StoreError> {
+        let mut parameters = self.parameters();
         let sql = format!(
             "SELECT sessions.id AS number, path, format, sessions.number AS key
              FROM sessions JOIN sources ON sources.id = sessions.source
              WHERE {} ORDER BY entries = 0, sessions.id LIMIT 1",
             filter.sessions(&mut parameters)
         );
-        Ok(self.ask(&sql, parameters)?.pop())
+        Ok(self.ask(&sql, &parameters)?.pop())
     }
 
     /// The tasks, the latest first.
-    pub fn tasks(&self, filter: &SessionFilter) -> Result<Vec<TaskRow>, SqliteError> {
-        let mut parameters = Parameters::default();
+    pub fn tasks(&self, filter: &SessionFilter) -> Result<Vec<TaskRow>, StoreError> {
+        let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT task, count(*) AS sessions, group_concat(DISTINCT agent) AS agents, min({BEGAN}) AS began,
-                    max({ENDED}) AS ended, {duration} AS duration_ms, sum(entries) AS entries,
-                    sum(coalesce(calls, 0)) AS calls, sum(coalesce(failures, 0)) AS failures,
+            "SELECT task, count(*) AS sessions, group_concat(DISTINCT agent ORDER BY agent) AS agents, min({BEGAN}) AS began,
+                    max({ENDED}) AS ended, {duration} AS duration_ms, CAST(sum(entries) AS BIGINT) AS entries,
+                    CAST(sum(coalesce(calls, 0)) AS BIGINT) AS calls,
+                    CAST(sum(coalesce(failures, 0)) AS BIGINT) AS failures,
                     {input} AS input_tokens, {output} AS output_tokens,
                     sum(cost_usd) AS cost_usd, {basis} AS cost_basis
              FROM sessions {calls} {sums}
-             WHERE {condition} GROUP BY task ORDER BY max({ENDED}) DESC, task {rows}",
-            duration = sum(DURATION),
+             WHERE {condition} GROUP BY task ORDER BY max({ENDED}) DESC NULLS LAST, task NULLS FIRST {rows}",
+            duration = sum(&duration()),
             input = sum("input_tokens"),
             output = sum("output_tokens"),
             basis = basis("sum(logged)", "sum(estimated)"),
             calls = calls(),
-            sums = sums("true"),
+            sums = sums(&self.estimated_cost()?, "true"),
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 
     /// The names of all tasks.
-    pub fn task_names(&self) -> Result<Vec<String>, SqliteError> {
+    pub fn task_names(&self) -> Result<Vec<String>, StoreError> {
         self.names("task")
     }
 
     /// The agents' ids of all sessions.
-    pub fn session_ids(&self) -> Result<Vec<String>, SqliteError> {
+    pub fn session_ids(&self) -> Result<Vec<String>, StoreError> {
         self.names("session_id")
     }
 
     /// The agents with sessions.
-    pub fn agents(&self) -> Result<Vec<String>, SqliteError> {
+    pub fn agents(&self) -> Result<Vec<String>, StoreError> {
         self.names("agent")
     }
 
     /// The folders that agents worked in.
-    pub fn folders(&self) -> Result<Vec<String>, SqliteError> {
+    pub fn folders(&self) -> Result<Vec<String>, StoreError> {
         self.names("cwd")
     }
 
-    fn names(&self, column: &str) -> Result<Vec<String>, SqliteError> {
+    fn names(&self, column: &str) -> Result<Vec<String>, StoreError> {
         let sql = format!(
             "SELECT DISTINCT {column} FROM sessions WHERE {column} IS NOT NULL ORDER BY {column}"
         );
-        self.answer(&sql, Parameters::default(), |row| row.get(0))
+        self.answer(&sql, &self.parameters(), |row| row.get(0))
     }
 
     /// The line and the offset up to which the log of a session was read, and whether it is complete.
-    pub fn read_to(&self, session: i64) -> Result<Option<(i64, i64, bool)>, SqliteError> {
-        let mut parameters = Parameters::default();
+    pub fn read_to(&self, session: i64) -> Result<Option<(i64, i64, bool)>, StoreError> {
+        let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT line, offset, complete FROM sources
+            "SELECT line, \"offset\", complete FROM sources
              WHERE id = (SELECT source FROM sessions WHERE id = {})",
             parameters.add(session)
         );
-        let place = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        Ok(self.answer(&sql, parameters, place)?.pop())
+        let place = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        Ok(self.answer(&sql, &parameters, place)?.pop())
     }
 }

@@ -2,11 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    SessionFilter,
-    sql::{FAILURES, Parameters, title},
-};
-use crate::emitters::sqlite::{Database, SqliteError};
+use super::{SessionFilter, sql::FAILURES};
+use crate::emitters::database::{Store, StoreError, parameters::Parameters};
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,14 +42,12 @@ pub struct SessionFileRow {
 }
 
 /// The absolute path of a file; the log may state a path relative to the session's folder.
-const WHOLE: &str =
-    "iif(substr(path, 1, 1) = '/' OR cwd IS NULL, path, rtrim(cwd, '/') || '/' || path)";
+const WHOLE: &str = "CASE WHEN substr(path, 1, 1) = '/' OR cwd IS NULL THEN path ELSE rtrim(cwd, '/') || '/' || path END";
 
 const CALLS: &str = "FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
          JOIN sessions ON sessions.id = entries.session";
 
-const CHANGES: &str =
-    "group_concat(DISTINCT change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
+const CHANGES: &str = "group_concat(DISTINCT change ORDER BY change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
 
 /// The calls of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,10 +84,10 @@ fn condition(filter: &SessionFilter, only_changed: bool, parameters: &mut Parame
     format!("{is_change} AND {}", filter.entries(parameters))
 }
 
-impl Database {
+impl dyn Store + '_ {
     /// The tools, the most used first.
-    pub fn tools(&self, filter: &SessionFilter) -> Result<Vec<ToolTotals>, SqliteError> {
-        let mut parameters = Parameters::default();
+    pub fn tools(&self, filter: &SessionFilter) -> Result<Vec<ToolTotals>, StoreError> {
+        let mut parameters = self.parameters();
         let condition = filter.entries(&mut parameters);
         let join = match condition.as_str() {
             "true" => "",
@@ -108,16 +103,16 @@ impl Database {
              FROM tool_calls {join} WHERE {condition} ORDER BY tool_name"
         );
         let mut tools: Vec<ToolTotals> = Vec::new();
-        self.answer(&sql, parameters, |row| {
-            let name = row.get_ref(0)?.as_str()?;
+        self.answer(&sql, &parameters, |row| {
+            let name: String = row.get(0)?;
             if tools.last().is_none_or(|tool| tool.tool != name) {
-                tools.push(ToolTotals { tool: name.to_owned(), ..ToolTotals::default() });
+                tools.push(ToolTotals { tool: name, ..ToolTotals::default() });
             }
             let Some(tool) = tools.last_mut() else { return Ok(()) };
             tool.calls += 1;
-            tool.open += row.get::<_, i64>(1)?;
-            tool.failures += row.get::<_, i64>(2)?;
-            tool.durations.extend(row.get::<_, Option<i64>>(3)?);
+            tool.open += row.get::<i64>(1)?;
+            tool.failures += row.get::<i64>(2)?;
+            tool.durations.extend(row.get::<Option<i64>>(3)?);
             Ok(())
         })?;
         tools.iter_mut().for_each(|tool| tool.durations.sort_unstable());
@@ -130,12 +125,12 @@ impl Database {
         &self,
         filter: &SessionFilter,
         only_changed: bool,
-    ) -> Result<Vec<FileRow>, SqliteError> {
+    ) -> Result<Vec<FileRow>, StoreError> {
         self.files_by("at", filter, only_changed)
     }
 
     /// The files, those with the most calls first.
-    pub fn files_by_calls(&self, filter: &SessionFilter) -> Result<Vec<FileRow>, SqliteError> {
+    pub fn files_by_calls(&self, filter: &SessionFilter) -> Result<Vec<FileRow>, StoreError> {
         self.files_by("calls", filter, false)
     }
 
@@ -144,15 +139,15 @@ impl Database {
         order: &str,
         filter: &SessionFilter,
         only_changed: bool,
-    ) -> Result<Vec<FileRow>, SqliteError> {
-        let mut parameters = Parameters::default();
+    ) -> Result<Vec<FileRow>, StoreError> {
+        let mut parameters = self.parameters();
         let sql = format!(
             "SELECT path, {CHANGES}, count(DISTINCT sessions.id) AS sessions, max(timestamp) AS at
-             {CALLS} WHERE {} GROUP BY path ORDER BY {order} DESC, path {}",
+             {CALLS} WHERE {} GROUP BY path ORDER BY {order} DESC NULLS LAST, path {}",
             condition(filter, only_changed, &mut parameters),
             filter.rows(&mut parameters)
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 
     /// The sessions that touched a file, or any file in a folder, the latest first. The path may be its last
@@ -162,19 +157,19 @@ impl Database {
         path: &str,
         filter: &SessionFilter,
         only_changed: bool,
-    ) -> Result<Vec<SessionFileRow>, SqliteError> {
-        let mut parameters = Parameters::default();
+    ) -> Result<Vec<SessionFileRow>, StoreError> {
+        let mut parameters = self.parameters();
         let part = path.trim_start_matches("./").trim_matches('/');
         let sql = format!(
             "SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, path, {CHANGES}
              {CALLS} WHERE instr('/' || {WHOLE} || '/', {}) > 0 AND {}
-             GROUP BY sessions.id, path ORDER BY at DESC, sessions.id, path {}",
-            title("sessions"),
+             GROUP BY sessions.id, path ORDER BY at DESC NULLS LAST, sessions.id, path {}",
+            self.dialect().title("sessions"),
             parameters.add(format!("/{part}/")),
             condition(filter, only_changed, &mut parameters),
             filter.rows(&mut parameters)
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 }
 

@@ -1,15 +1,15 @@
 //! Queries for the contents of a database, with typed rows as answers.
 //!
-//! Each query is a method of [`Database`](super::Database), and fails only if the database cannot be read;
-//! [`SessionFilter`] selects the sessions, the time and the rows. All SQL of the queries is in this module and
-//! works with any engine that has the same tables. Moments are milliseconds since 1970. A cost is `logged`,
-//! `estimated` ([`estimate_with`](super::Database::estimate_with)) or `mixed`; a total is `None` where no log
-//! states a part of it.
+//! Each query is a method of `dyn` [`Store`](super::Store), and fails only if the database cannot be read;
+//! [`SessionFilter`] selects the sessions, the time and the rows. All SQL of the queries is in this module, for all
+//! engines. Moments are milliseconds since 1970. A cost is `logged`, `estimated`
+//! ([`estimate_with`](super::Store::estimate_with)) or `mixed`; a total is `None` where no log states a part of it.
 //!
 //! ```
-//! use foldline::emitters::sqlite::{
-//!     DEFAULT_WAIT, Database,
-//!     query::{SessionFilter, SessionOrder},
+//! # #[cfg(feature = "sqlite")] {
+//! use foldline::emitters::{
+//!     database::query::{SessionFilter, SessionOrder},
+//!     sqlite::{DEFAULT_WAIT, Database},
 //! };
 //!
 //! let folder = tempfile::tempdir()?;
@@ -17,6 +17,7 @@
 //! let filter = SessionFilter { agent: Some("claude".to_owned()), ..SessionFilter::default() };
 //! let longest = database.sessions(&filter, SessionOrder::Duration)?;
 //! assert!(longest.is_empty(), "nothing was ingested");
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![expect(clippy::missing_errors_doc, reason = "every query fails for the same reason")]
@@ -26,13 +27,17 @@ mod files;
 mod filter;
 mod search;
 mod sessions;
+mod sources;
 mod sql;
 mod usage;
+mod word_search;
 
+pub(super) use self::sql::sum;
 pub use self::{
     entries::{FoundEntry, WarningRow},
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
     search::{MATCH, SearchTerms},
     sessions::{SessionLog, SessionOrder, SessionRow, TaskRow},
+    sources::Totals,
 };

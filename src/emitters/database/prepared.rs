@@ -23,13 +23,13 @@ pub struct RowEmitter {
     size: usize,
 }
 
-/// The rows of a segment: what [`Database`](super::Database) commits.
+/// The rows of a segment: what a database commits.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// The changes to each session.
-    pub(super) parts: Vec<(SessionKey, Fold)>,
+    pub(in crate::emitters) parts: Vec<(SessionKey, Fold)>,
     /// The number of warnings.
-    pub(super) warnings: u64,
+    pub(in crate::emitters) warnings: u64,
     size: usize,
 }
 
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     /// The greatest offset of a new entry.
-    pub(super) fn max_offset(&self) -> Option<u64> {
+    pub(in crate::emitters) fn max_offset(&self) -> Option<u64> {
         let entries = self.parts.iter().flat_map(|(_, part)| &part.entries);
         entries.map(|entry| entry.position.offset).max()
     }

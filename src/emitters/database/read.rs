@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use rusqlite::{Row, params};
 use serde::Serialize;
-use tracing::debug;
 
-use super::{
-    Database, SqliteError,
-    statements::{count, moment, position, text},
-};
+use super::{Parameter, Row, Store, StoreError};
 use crate::conversation::{
     ActionType, EntryIdx, Json, Metadata, NormalizedEntry, NormalizedEntryType, Position, Text,
     ToolResult, ToolStatus, ToolUse, WarningKind,
@@ -27,7 +22,7 @@ pub struct StoredEntry {
     pub entry: NormalizedEntry,
 }
 
-impl Database {
+impl dyn Store + '_ {
     /// The entries of a session (by its row id) at these indices, in order, each handed to `each`.
     /// The cost depends on the number of entries in the range, not on the length of the session.
     ///
@@ -38,45 +33,37 @@ impl Database {
         session: i64,
         indices: Range<i64>,
         mut each: impl FnMut(StoredEntry),
-    ) -> Result<(), SqliteError> {
-        let sql =
-            "SELECT idx, line, offset, timestamp, type, code, content, output, parent_corr_id,
-                          metadata, corr_id, tool_name, status, reason, duration_ms, output_json,
-                          action
-                   FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
-                   WHERE entries.session = ?1 AND idx >= ?2 AND idx < ?3
-                   ORDER BY idx";
-        self.with(|connection| {
-            let mut query = connection.prepare_cached(sql)?;
-            let mut rows = query.query(params![session, indices.start, indices.end])?;
-            while let Some(row) = rows.next()? {
-                each(stored_entry(row)?);
-            }
-            drop(rows);
-            debug!(sql = query.expanded_sql(), "asked");
+    ) -> Result<(), StoreError> {
+        let parameter = |number| self.dialect().parameter(number);
+        let sql = format!(
+            "SELECT idx, line, \"offset\", timestamp, type, code, content, output, parent_corr_id, metadata, corr_id,
+                    tool_name, status, reason, duration_ms, output_json, action
+             FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
+             WHERE entries.session = {} AND idx >= {} AND idx < {} ORDER BY idx",
+            parameter(1),
+            parameter(2),
+            parameter(3)
+        );
+        let parameters = [session, indices.start, indices.end].map(Parameter::from);
+        self.rows(&sql, &parameters, &mut |row| {
+            each(stored_entry(row)?);
             Ok(())
         })
     }
 }
 
-fn stored_entry(row: &Row<'_>) -> rusqlite::Result<StoredEntry> {
+fn stored_entry(row: &dyn Row) -> Result<StoredEntry, StoreError> {
     let type_name: String = row.get(4)?;
     let entry = NormalizedEntry {
-        timestamp: moment(row, 3)?,
+        timestamp: row.moment(3)?,
         entry_type: entry_type(&type_name, row)?,
-        content: row.get::<_, String>(6)?.into(),
+        content: row.get::<String>(6)?.into(),
         metadata: metadata(row)?,
     };
-    Ok(StoredEntry { index: index(row, 0)?, position: position(row, 1)?, entry })
+    Ok(StoredEntry { index: row.index(0)?, position: row.position(1)?, entry })
 }
 
-/// The place of an entry in its session.
-pub(super) fn index(row: &Row<'_>, column: usize) -> rusqlite::Result<EntryIdx> {
-    let index = row.get::<_, i64>(column)?;
-    Ok(EntryIdx::new(usize::try_from(index).unwrap_or(usize::MAX)))
-}
-
-fn entry_type(name: &str, row: &Row<'_>) -> rusqlite::Result<NormalizedEntryType> {
+fn entry_type(name: &str, row: &dyn Row) -> Result<NormalizedEntryType, StoreError> {
     Ok(match name {
         "user_message" => NormalizedEntryType::UserMessage,
         "assistant_message" => NormalizedEntryType::AssistantMessage,
@@ -88,14 +75,14 @@ fn entry_type(name: &str, row: &Row<'_>) -> rusqlite::Result<NormalizedEntryType
     })
 }
 
-fn code(row: &Row<'_>) -> rusqlite::Result<WarningKind> {
+fn code(row: &dyn Row) -> Result<WarningKind, StoreError> {
     let code: Option<String> = row.get(5)?;
     let kind = code.and_then(|code| serde_json::from_value(code.into()).ok());
     Ok(kind.unwrap_or(WarningKind::UnexpectedValue))
 }
 
-fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
-    let tool_name = Text::from(row.get::<_, String>(11)?);
+fn tool(row: &dyn Row) -> Result<ToolUse, StoreError> {
+    let tool_name = Text::from(row.get::<String>(11)?);
     let status: String = row.get(12)?;
     let action: String = row.get(16)?;
     // An action that a later version wrote becomes a plain tool with its name.
@@ -104,7 +91,7 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
         arguments: None,
         result: None,
     });
-    if let Some(output) = row.get::<_, Option<String>>(7)? {
+    if let Some(output) = row.get::<Option<String>>(7)? {
         let is_json: bool = row.get(15)?;
         let json = is_json.then(|| serde_json::from_str::<Json>(&output).ok()).flatten();
         action_type.set_result(json.map_or_else(|| Text::from(output).into(), ToolResult::Json));
@@ -112,8 +99,8 @@ fn tool(row: &Row<'_>) -> rusqlite::Result<ToolUse> {
     Ok(ToolUse {
         tool_name,
         action_type,
-        status: status_named(&status, text(row, 13)?),
-        duration_ms: count(row, 14)?,
+        status: status_named(&status, row.text(13)?),
+        duration_ms: row.count(14)?,
     })
 }
 
@@ -130,14 +117,14 @@ fn status_named(name: &str, reason: Option<Text>) -> ToolStatus {
     }
 }
 
-fn metadata(row: &Row<'_>) -> rusqlite::Result<Option<Box<Metadata>>> {
+fn metadata(row: &dyn Row) -> Result<Option<Box<Metadata>>, StoreError> {
     let metadata: Option<String> = row.get(9)?;
     let mut metadata: Option<Box<Metadata>> =
         metadata.map(|json| serde_json::from_str(&json).unwrap_or_default());
-    if let Some(parent) = row.get::<_, Option<String>>(8)? {
+    if let Some(parent) = row.get::<Option<String>>(8)? {
         metadata.get_or_insert_default().parent_corr_id = Some(parent.into());
     }
-    if let Some(corr_id) = row.get::<_, Option<String>>(10)? {
+    if let Some(corr_id) = row.get::<Option<String>>(10)? {
         metadata.get_or_insert_default().corr_id.get_or_insert_with(|| corr_id.into());
     }
     Ok(metadata)

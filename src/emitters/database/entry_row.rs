@@ -10,37 +10,37 @@ use crate::json;
 
 /// The columns of an entry.
 #[derive(Debug)]
-pub(super) struct EntryRow {
-    pub(super) type_name: &'static str,
-    pub(super) code: Option<&'static str>,
-    pub(super) timestamp: Option<i64>,
-    pub(super) parent_corr_id: Option<CorrId>,
+pub(in crate::emitters) struct EntryRow {
+    pub(in crate::emitters) type_name: &'static str,
+    pub(in crate::emitters) code: Option<&'static str>,
+    pub(in crate::emitters) timestamp: Option<i64>,
+    pub(in crate::emitters) parent_corr_id: Option<CorrId>,
     /// JSON: metadata without a column. `None` only if the entry has no metadata at all.
-    pub(super) metadata: Option<String>,
-    pub(super) content: String,
-    pub(super) output: Option<String>,
-    pub(super) tool: Option<ToolRow>,
+    pub(in crate::emitters) metadata: Option<String>,
+    pub(in crate::emitters) content: String,
+    pub(in crate::emitters) output: Option<String>,
+    pub(in crate::emitters) tool: Option<ToolRow>,
 }
 
 /// The columns of a tool call.
 #[derive(Debug)]
-pub(super) struct ToolRow {
-    pub(super) kind: &'static str,
-    pub(super) action_name: &'static str,
-    pub(super) tool_name: String,
-    pub(super) status: &'static str,
-    pub(super) reason: Option<String>,
-    pub(super) duration_ms: Option<u64>,
-    pub(super) exit_code: Option<i32>,
-    pub(super) output_json: bool,
+pub(in crate::emitters) struct ToolRow {
+    pub(in crate::emitters) kind: &'static str,
+    pub(in crate::emitters) action_name: &'static str,
+    pub(in crate::emitters) tool_name: String,
+    pub(in crate::emitters) status: &'static str,
+    pub(in crate::emitters) reason: Option<String>,
+    pub(in crate::emitters) duration_ms: Option<u64>,
+    pub(in crate::emitters) exit_code: Option<i32>,
+    pub(in crate::emitters) output_json: bool,
     /// JSON, without the output.
-    pub(super) action: String,
-    pub(super) paths: Vec<(String, &'static str)>,
+    pub(in crate::emitters) action: String,
+    pub(in crate::emitters) paths: Vec<(String, &'static str)>,
 }
 
 impl EntryRow {
     /// Splits an entry into columns; `corr_id` is the id in the event.
-    pub(super) fn new(entry: Arc<NormalizedEntry>, corr_id: Option<&CorrId>) -> Self {
+    pub(in crate::emitters) fn new(entry: Arc<NormalizedEntry>, corr_id: Option<&CorrId>) -> Self {
         let entry = Arc::unwrap_or_clone(entry);
         let NormalizedEntry { timestamp, entry_type, content, metadata } = entry;
         let type_name = entry_type.name();

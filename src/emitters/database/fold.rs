@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::row::EntryRow;
+use super::entry_row::EntryRow;
 use crate::{
     conversation::{
         CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp,
@@ -17,58 +17,58 @@ use crate::{
 /// The changes of a segment to one session. Entries become rows after the last event, since until then they may
 /// change.
 #[derive(Debug)]
-pub(super) struct Fold<E = EntryRow> {
+pub(in crate::emitters) struct Fold<E = EntryRow> {
     /// The facts of the segment.
-    pub(super) facts: Session,
+    pub(in crate::emitters) facts: Session,
     /// The earliest and the latest moment in the segment.
-    pub(super) span: Option<(Timestamp, Timestamp)>,
+    pub(in crate::emitters) span: Option<(Timestamp, Timestamp)>,
     /// The added entries, in order.
-    pub(super) entries: Vec<NewEntry<E>>,
+    pub(in crate::emitters) entries: Vec<NewEntry<E>>,
     /// Changes to earlier entries.
-    pub(super) changes: BTreeMap<CorrId, Change<E>>,
+    pub(in crate::emitters) changes: BTreeMap<CorrId, Change<E>>,
     /// Tokens, in the order of the log, since sums of fractions depend on it.
-    pub(super) usage: BTreeMap<UsedFor, Vec<TokenUsage>>,
+    pub(in crate::emitters) usage: BTreeMap<UsedFor, Vec<TokenUsage>>,
     /// Its warnings.
-    pub(super) warnings: Warnings,
+    pub(in crate::emitters) warnings: Warnings,
     /// The indices in `entries` of the entries that may still change.
     places: BTreeMap<CorrId, usize>,
 }
 
 /// An entry that is added.
 #[derive(Debug)]
-pub(super) struct NewEntry<E = EntryRow> {
-    pub(super) position: Position,
-    pub(super) entry: E,
+pub(in crate::emitters) struct NewEntry<E = EntryRow> {
+    pub(in crate::emitters) position: Position,
+    pub(in crate::emitters) entry: E,
     /// The id by which changes refer to the entry: the id of a call, or of a growing text.
-    pub(super) corr_id: Option<CorrId>,
+    pub(in crate::emitters) corr_id: Option<CorrId>,
     /// Whether the entry is still growing at the end of the segment.
-    pub(super) grows: bool,
+    pub(in crate::emitters) grows: bool,
 }
 
 /// A change to an earlier entry.
 #[derive(Debug)]
-pub(super) struct Change<E = EntryRow> {
+pub(in crate::emitters) struct Change<E = EntryRow> {
     /// The position of the first change in the log.
-    pub(super) position: Position,
+    pub(in crate::emitters) position: Position,
     /// The entry as a whole, if it is replaced.
-    pub(super) whole: Option<E>,
+    pub(in crate::emitters) whole: Option<E>,
     /// The text to append.
-    pub(super) more: Text,
+    pub(in crate::emitters) more: Text,
     /// Whether the entry is complete.
-    pub(super) closed: bool,
+    pub(in crate::emitters) closed: bool,
 }
 
 /// Warnings by kind and subject.
 #[derive(Debug, Default)]
-pub(super) struct Warnings(BTreeMap<(WarningKind, String), Warned>);
+pub(in crate::emitters) struct Warnings(BTreeMap<(WarningKind, String), Warned>);
 
 /// Warnings of one kind about one subject.
 #[derive(Debug)]
-pub(super) struct Warned {
-    pub(super) count: u64,
+pub(in crate::emitters) struct Warned {
+    pub(in crate::emitters) count: u64,
     /// The position of the first warning.
-    pub(super) position: Position,
-    pub(super) first: Warning,
+    pub(in crate::emitters) position: Position,
+    pub(in crate::emitters) first: Warning,
 }
 
 impl<E> Default for Fold<E> {
@@ -86,7 +86,7 @@ impl<E> Default for Fold<E> {
 }
 
 impl Fold<Arc<NormalizedEntry>> {
-    pub(super) fn apply(&mut self, event: Located<DomainEvent>) {
+    pub(in crate::emitters) fn apply(&mut self, event: Located<DomainEvent>) {
         let Located { position, item, .. } = event;
         if let Some(at) = item.timestamp() {
             let (first, last) = self.span.unwrap_or((at, at));
@@ -157,7 +157,7 @@ impl Fold<Arc<NormalizedEntry>> {
     }
 
     /// Splits the entries into columns.
-    pub(super) fn into_rows(self) -> Fold {
+    pub(in crate::emitters) fn into_rows(self) -> Fold {
         let Self { facts, span, entries, changes, usage, warnings, places } = self;
         let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
             let entry = EntryRow::new(entry, corr_id.as_ref());
@@ -180,7 +180,7 @@ impl<E> Fold<E> {
     }
 
     /// Whether the segment only changes existing entries.
-    pub(super) fn adds_nothing(&self) -> bool {
+    pub(in crate::emitters) fn adds_nothing(&self) -> bool {
         let Self { changes: _, facts, span, entries, usage, warnings, places: _ } = self;
         let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
         !has_rows && span.is_none() && *facts == Session::default()
@@ -189,7 +189,7 @@ impl<E> Fold<E> {
 
 impl Fold {
     /// Applies the changes that the next segment makes to entries of this segment, and removes them there.
-    pub(super) fn take_changes(&mut self, next: &mut Self) {
+    pub(in crate::emitters) fn take_changes(&mut self, next: &mut Self) {
         next.changes.retain(|corr_id, change| {
             let Some(NewEntry { entry, grows, .. }) = self.entry_mut(corr_id) else { return true };
             match change.whole.take() {
@@ -204,17 +204,17 @@ impl Fold {
 
 impl Warnings {
     /// Counts a warning.
-    pub(super) fn add(&mut self, position: Position, warning: Warning) {
+    pub(in crate::emitters) fn add(&mut self, position: Position, warning: Warning) {
         let key = (warning.kind, warning.subject.clone().unwrap_or_default());
         let first = || Warned { count: 0, position, first: warning };
         self.0.entry(key).or_insert_with(first).count += 1;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::emitters) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (WarningKind, &str, &Warned)> {
+    pub(in crate::emitters) fn iter(&self) -> impl Iterator<Item = (WarningKind, &str, &Warned)> {
         self.0.iter().map(|((kind, subject), warned)| (*kind, subject.as_str(), warned))
     }
 }

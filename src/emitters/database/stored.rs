@@ -2,14 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use rusqlite::{Row, params};
-
-use super::{
-    Database, SqliteError, StoredEntry,
-    read::index,
-    statements::{count, find, list, moment, sum, text},
-    tokens::tokens,
-};
+use super::{Parameter, Row, Store, StoreError, StoredEntry, query::sum};
 use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
 /// A stored session as domain events: the first read returns all events, each later read returns the new ones.
@@ -49,14 +42,22 @@ impl SessionEvents {
     /// The database cannot be read, or the session is not there.
     pub fn read(
         &mut self,
-        database: &Database,
+        database: &dyn Store,
         mut each: impl FnMut(DomainEvent),
-    ) -> Result<bool, SqliteError> {
-        let fail = |error| database.error(&error);
-        // One transaction for all reads, unless the caller has one.
-        let is_alone = database.connection.is_autocommit();
-        let transaction = is_alone.then(|| database.connection.unchecked_transaction());
-        let transaction = transaction.transpose().map_err(fail)?;
+    ) -> Result<bool, StoreError> {
+        let mut is_continued = false;
+        database.in_snapshot(&mut || {
+            is_continued = self.read_rows(database, &mut each)?;
+            Ok(())
+        })?;
+        Ok(is_continued)
+    }
+
+    fn read_rows(
+        &mut self,
+        database: &dyn Store,
+        each: &mut impl FnMut(DomainEvent),
+    ) -> Result<bool, StoreError> {
         let facts = database.session(self.session)?;
         let usage = database.usage_of(self.session)?;
         let growing = database.growing(self.session)?;
@@ -92,7 +93,6 @@ impl SessionEvents {
             }
         })?;
         self.last = database.row(self.session, self.next - 1)?;
-        drop(transaction);
         for (model, now) in &usage {
             let before = self.usage.get(model);
             if before != Some(now) {
@@ -106,7 +106,7 @@ impl SessionEvents {
     }
 
     /// The open calls that have changed; `None` if rows that were read are missing or changed.
-    fn changed(&self, database: &Database) -> Result<Option<Vec<StoredEntry>>, SqliteError> {
+    fn changed(&self, database: &dyn Store) -> Result<Option<Vec<StoredEntry>>, StoreError> {
         if self.last != database.row(self.session, self.next - 1)? {
             return Ok(None);
         }
@@ -136,12 +136,12 @@ impl SessionEvents {
     }
 }
 
-impl Database {
+impl dyn Store + '_ {
     /// Passes the domain events of the session with this row id to `each`; see [`SessionEvents`].
     ///
     /// # Errors
     /// The database cannot be read, or the session is not there.
-    pub fn events(&self, session: i64, each: impl FnMut(DomainEvent)) -> Result<(), SqliteError> {
+    pub fn events(&self, session: i64, each: impl FnMut(DomainEvent)) -> Result<(), StoreError> {
         SessionEvents::new(session).read(self, each).map(drop)
     }
 
@@ -149,16 +149,14 @@ impl Database {
     ///
     /// # Errors
     /// There is no such session, or the database cannot be read.
-    pub fn session(&self, session: i64) -> Result<Session, SqliteError> {
-        let sql =
-            "SELECT session_id, agent, version, model, provider, reasoning_effort, cwd, title,
-                          tools, parent_session_id, outcome, outcome_reason, turns, duration_ms,
-                          started_at, ended_at, branch
-                   FROM sessions WHERE id = ?1";
-        self.with(|connection| connection.prepare_cached(sql)?.query_row([session], facts))
+    pub fn session(&self, session: i64) -> Result<Session, StoreError> {
+        let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
+                       parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch";
+        let found = self.of_session(columns, "sessions WHERE id =", session, facts)?.pop();
+        found.ok_or_else(|| StoreError::unexpected(format!("there is no session {session}")))
     }
 
-    fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, SqliteError> {
+    fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, StoreError> {
         let counts = [
             "input_tokens",
             "output_tokens",
@@ -167,48 +165,76 @@ impl Database {
             "cache_write_1h_tokens",
             "reasoning_tokens",
         ];
+        let columns = format!("model, {}, sum(cost_usd)", counts.map(sum).join(", "));
+        let mut used = BTreeMap::new();
         let sql = format!(
-            "SELECT model, {}, sum(cost_usd) FROM usage WHERE session = ?1 GROUP BY model",
-            counts.map(sum).join(", ")
+            "SELECT {columns} FROM usage WHERE session = {} GROUP BY model",
+            self.dialect().parameter(1)
         );
-        let usage = |row: &Row<'_>| Ok((row.get(0)?, tokens(row, 1)?));
-        Ok(self.with(|connection| list(connection, &sql, [session], usage))?.into_iter().collect())
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            used.insert(row.get(0)?, row.tokens(1)?);
+            Ok(())
+        })?;
+        Ok(used)
     }
 
     /// The entries of a session that still grow.
-    fn growing(&self, session: i64) -> Result<Vec<EntryIdx>, SqliteError> {
-        let sql = "SELECT idx FROM open_entries JOIN entries ON entries.id = open_entries.entry
-                   WHERE open_entries.session = ?1";
-        self.with(|connection| list(connection, sql, [session], |row| index(row, 0)))
+    fn growing(&self, session: i64) -> Result<Vec<EntryIdx>, StoreError> {
+        let from = "open_entries JOIN entries ON entries.id = open_entries.entry WHERE open_entries.session =";
+        self.of_session("idx", from, session, |row| row.index(0))
     }
 
     /// The row of an entry and its offset in the log, which change when the log is replaced.
-    fn row(&self, session: i64, index: i64) -> Result<Option<(i64, i64)>, SqliteError> {
-        let sql = "SELECT id, offset FROM entries WHERE session = ?1 AND idx = ?2";
-        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.with(|connection| find(connection, sql, params![session, index], row))
+    fn row(&self, session: i64, index: i64) -> Result<Option<(i64, i64)>, StoreError> {
+        let sql = format!(
+            "SELECT id, \"offset\" FROM entries WHERE session = {} AND idx = {}",
+            self.dialect().parameter(1),
+            self.dialect().parameter(2)
+        );
+        let mut found = None;
+        self.rows(&sql, &[session.into(), index.into()], &mut |row| {
+            found = Some((row.get(0)?, row.get(1)?));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn of_session<T>(
+        &self,
+        columns: &str,
+        from: &str,
+        session: i64,
+        mut read: impl FnMut(&dyn Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let sql = format!("SELECT {columns} FROM {from} {}", self.dialect().parameter(1));
+        let mut found = Vec::new();
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
     }
 }
 
-fn facts(row: &Row<'_>) -> rusqlite::Result<Session> {
+fn facts(row: &dyn Row) -> Result<Session, StoreError> {
     let (tools, outcome): (Option<String>, Option<String>) = (row.get(8)?, row.get(10)?);
     Ok(Session {
-        session_id: row.get::<_, Option<String>>(0)?.map(Into::into),
-        agent: text(row, 1)?,
-        version: text(row, 2)?,
-        model: text(row, 3)?,
-        provider: text(row, 4)?,
-        reasoning_effort: text(row, 5)?,
-        cwd: text(row, 6)?,
-        title: text(row, 7)?,
+        session_id: row.get::<Option<String>>(0)?.map(Into::into),
+        agent: row.text(1)?,
+        version: row.text(2)?,
+        model: row.text(3)?,
+        provider: row.text(4)?,
+        reasoning_effort: row.text(5)?,
+        cwd: row.text(6)?,
+        title: row.text(7)?,
         tools: tools.and_then(|tools| serde_json::from_str(&tools).ok()),
-        parent_session_id: row.get::<_, Option<String>>(9)?.map(Into::into),
+        parent_session_id: row.get::<Option<String>>(9)?.map(Into::into),
         outcome: outcome.and_then(|name| serde_json::from_value(name.into()).ok()),
-        outcome_reason: text(row, 11)?,
-        turns: count(row, 12)?,
-        duration_ms: count(row, 13)?,
-        started_at: moment(row, 14)?,
-        ended_at: moment(row, 15)?,
-        branch: text(row, 16)?,
+        outcome_reason: row.text(11)?,
+        turns: row.count(12)?,
+        duration_ms: row.count(13)?,
+        started_at: row.moment(14)?,
+        ended_at: row.moment(15)?,
+        branch: row.text(16)?,
     })
 }

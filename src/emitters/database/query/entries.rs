@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SearchTerms, SessionFilter, search,
-    sql::{FAILURES, Parameters, title},
+    sql::FAILURES,
+    word_search::{WHOLE_TEXT, WordSearch},
 };
-use crate::emitters::sqlite::{Database, SqliteError};
+use crate::emitters::database::{Store, StoreError, parameters::Parameters};
 
 /// An entry of one of several sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,9 +59,6 @@ pub struct WarningRow {
     pub message: String,
 }
 
-/// The text of an entry and its output, in SQL.
-const WHOLE_TEXT: &str = "entries.content || char(10) || coalesce(entries.output, '')";
-
 /// A query for entries, in SQL.
 struct Entries<'q> {
     content: &'q str,
@@ -69,31 +67,31 @@ struct Entries<'q> {
     order: &'q str,
 }
 
-impl Database {
+impl dyn Store + '_ {
     /// The calls that failed and the errors that were reported, the latest first.
-    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
+    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
         let failures = format!(
             "entries.id IN (SELECT id FROM entries WHERE type = 'error_message'
                             UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
         );
         let entries = Entries {
-            content: "text_start(coalesce(output, reason, iif(type = 'tool_use', NULL, content)), 2000)",
+            content: "text_start(coalesce(output, reason, CASE WHEN type <> 'tool_use' THEN content END), 2000)",
             from: "entries",
             condition: &failures,
-            order: "timestamp DESC, entries.id DESC",
+            order: "timestamp DESC NULLS LAST, entries.id DESC",
         };
-        self.titled(self.entries_of(&entries, filter, Parameters::default())?)
+        self.titled(self.entries_of(&entries, filter, self.parameters())?)
     }
 
     /// The entries in the order of their time.
-    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
+    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
         let entries = Entries {
             content: "content",
             from: "entries",
             condition: "true",
-            order: "timestamp, entries.id",
+            order: "timestamp NULLS FIRST, entries.id",
         };
-        self.entries_of(&entries, filter, Parameters::default())
+        self.entries_of(&entries, filter, self.parameters())
     }
 
     /// Entries that contain the terms as whole words, found by the index, the best matches first. If there are
@@ -104,12 +102,16 @@ impl Database {
         &self,
         terms: &SearchTerms,
         filter: &SessionFilter,
-    ) -> Result<Vec<FoundEntry>, SqliteError> {
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
         let terms = match terms {
             SearchTerms::Raw(query) => {
-                return self.words(query, filter).map_err(|error| match error {
-                    SqliteError::Other { message, .. } => {
-                        SqliteError::Query(format!("cannot search for {query:?}: {message}"))
+                let search = WordSearch::raw(query, &mut parameters)?;
+                let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).collect();
+                let found = self.words(&search, &words, filter, parameters);
+                return found.map_err(|error| match error {
+                    StoreError::Engine(error) => {
+                        StoreError::Query(format!("cannot search for {query:?}: {error}"))
                     }
                     error => error,
                 });
@@ -117,8 +119,9 @@ impl Database {
             SearchTerms::All(terms) => terms,
         };
         if !terms.iter().any(|term| term.chars().any(search::is_unseparated)) {
-            let strings: Vec<_> = terms.iter().map(|term| format!("\"{term}\"")).collect();
-            let found = self.words(&strings.join(" "), filter)?;
+            let search = WordSearch::phrases(terms, &mut parameters);
+            let words = terms.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
+            let found = self.words(&search, &words.collect::<Vec<_>>(), filter, parameters)?;
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -126,25 +129,21 @@ impl Database {
         self.parts(terms, filter)
     }
 
-    fn words(&self, query: &str, filter: &SessionFilter) -> Result<Vec<FoundEntry>, SqliteError> {
-        let mut parameters = Parameters::default();
-        let [begin, end] = search::MATCH;
-        let entries = Entries {
-            // A snippet ends at a NUL.
-            content: &format!(
-                "iif(has_text(entries.content, char(0)) OR has_text(entries.output, char(0)), {WHOLE_TEXT},
-                     snippet(search, -1, '{begin}', '{end}', '…', 24))"
-            ),
-            from: "search JOIN entries ON entries.id = search.rowid",
-            condition: &format!("search MATCH {}", parameters.add(query.to_owned())),
-            order: "rank, entries.id",
-        };
+    fn words(
+        &self,
+        search: &WordSearch,
+        words: &[&str],
+        filter: &SessionFilter,
+        parameters: Parameters,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let WordSearch { from, condition, order, content } = search;
+        let entries = Entries { content, from, condition, order };
         let mut found = self.entries_of(&entries, filter, parameters)?;
-        let terms = query.split(|c: char| !c.is_alphanumeric()).filter(|term| !term.is_empty());
-        let terms: Vec<_> = terms.map(str::to_owned).collect();
+        let words = words.iter().filter(|word| !word.is_empty());
+        let words: Vec<_> = words.map(|word| (*word).to_owned()).collect();
         let contents = found.iter_mut().filter_map(|entry| entry.content.as_mut());
-        for text in contents.filter(|text| text.contains('\0')) {
-            *text = search::excerpt(text, &terms);
+        for text in contents.filter(|text| !text.contains(search::MATCH)) {
+            *text = search::excerpt(text, &words);
         }
         self.titled(found)
     }
@@ -154,8 +153,8 @@ impl Database {
         &self,
         terms: &[String],
         filter: &SessionFilter,
-    ) -> Result<Vec<FoundEntry>, SqliteError> {
-        let mut parameters = Parameters::default();
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
         let has = |term: &String| {
             let term = parameters.add(term.clone());
             format!("(has_text(content, {term}) OR has_text(output, {term}))")
@@ -174,17 +173,21 @@ impl Database {
     }
 
     /// Adds the titles of the sessions. The title of each session is determined once, since that may read many entries.
-    fn titled(&self, mut found: Vec<FoundEntry>) -> Result<Vec<FoundEntry>, SqliteError> {
-        let sql = format!("SELECT {} FROM sessions WHERE id = ?1", title("sessions"));
+    fn titled(&self, mut found: Vec<FoundEntry>) -> Result<Vec<FoundEntry>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM sessions WHERE id = {}",
+            self.dialect().title("sessions"),
+            self.dialect().parameter(1)
+        );
         let mut titles = BTreeMap::new();
         for entry in &mut found {
             let known = match titles.entry(entry.session) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(unknown) => {
-                    let mut parameters = Parameters::default();
+                    let mut parameters = self.parameters();
                     parameters.add(entry.session);
                     let title: Vec<Option<String>> =
-                        self.answer(&sql, parameters, |row| row.get(0))?;
+                        self.answer(&sql, &parameters, |row| row.get(0))?;
                     unknown.insert(title.into_iter().next().flatten())
                 }
             };
@@ -198,30 +201,30 @@ impl Database {
         Entries { content, from, condition, order }: &Entries<'_>,
         filter: &SessionFilter,
         mut parameters: Parameters,
-    ) -> Result<Vec<FoundEntry>, SqliteError> {
+    ) -> Result<Vec<FoundEntry>, StoreError> {
         let sql = format!(
             "SELECT timestamp AS at, task, sessions.id AS session, session_id, idx AS \"index\",
                     type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
-                    iif(type = 'tool_use', entries.content, NULL) AS what, {content} AS content
+                    CASE WHEN type = 'tool_use' THEN entries.content END AS what, {content} AS content
              FROM {from} JOIN sessions ON sessions.id = entries.session
              LEFT JOIN tool_calls ON tool_calls.entry = entries.id
              WHERE {condition} AND {} ORDER BY {order} {}",
             filter.entries(&mut parameters),
             filter.rows(&mut parameters)
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 
     /// The warnings, the most frequent first.
-    pub fn warnings(&self, filter: &SessionFilter) -> Result<Vec<WarningRow>, SqliteError> {
-        let mut parameters = Parameters::default();
+    pub fn warnings(&self, filter: &SessionFilter) -> Result<Vec<WarningRow>, StoreError> {
+        let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT kind, nullif(subject, '') AS subject, sum(count) AS count, min(message) AS message
+            "SELECT kind, nullif(subject, '') AS subject, CAST(sum(count) AS BIGINT) AS count, min(message) AS message
              FROM warnings JOIN sessions ON sessions.id = warnings.session
-             WHERE {} GROUP BY kind, subject ORDER BY sum(count) DESC, kind {}",
+             WHERE {} GROUP BY kind, subject ORDER BY sum(count) DESC, kind, subject NULLS FIRST {}",
             filter.sessions(&mut parameters),
             filter.rows(&mut parameters)
         );
-        self.ask(&sql, parameters)
+        self.ask(&sql, &parameters)
     }
 }

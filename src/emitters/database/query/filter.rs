@@ -1,9 +1,9 @@
 //! [`SessionFilter`]: selects the sessions of an answer.
 
-use super::sql::{Parameters, like, title};
+use super::{sql::like, word_search::WordSearch};
 use crate::{
     conversation::{Text, Timestamp},
-    emitters::usage::SessionUsage,
+    emitters::{database::parameters::Parameters, usage::SessionUsage},
 };
 
 /// A half-open time range, in milliseconds since 1970.
@@ -121,7 +121,9 @@ impl SessionFilter {
             format!("instr('/' || trim(cwd, '/') || '/', {project}) > 0")
         });
         when(self.folder_name.as_ref().map(|name| format!("%/{}", like(name))), &|name| {
-            format!("'/' || rtrim(replace(cwd, '\\', '/'), '/') LIKE {name} ESCAPE '\\'")
+            format!(
+                "lower('/' || rtrim(replace(cwd, '\\', '/'), '/')) LIKE lower({name}) ESCAPE '\\'"
+            )
         });
         when(self.model.clone(), &|model| {
             format!(
@@ -177,7 +179,7 @@ impl SessionFilter {
     /// The end of a query whose rows it limits.
     pub(super) fn rows(&self, parameters: &mut Parameters) -> String {
         let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
-        let limit = parameters.add(self.limit.map_or(-1, number));
+        let limit = parameters.add(self.limit.map_or(i64::MAX, number));
         format!("LIMIT {limit} OFFSET {}", parameters.add(number(self.offset)))
     }
 
@@ -211,19 +213,25 @@ impl SessionFilter {
 impl SessionName {
     /// A condition on a row of `sessions`.
     fn sql(&self, parameters: &mut Parameters) -> String {
-        let mut name = |name: &String| parameters.add(name.clone());
         match self {
             Self::Number(number) => format!("sessions.id = {}", parameters.add(*number)),
-            Self::Id(id) => format!("session_id = {}", name(id)),
+            Self::Id(id) => format!("session_id = {}", parameters.add(id.clone())),
             Self::IdBegins(id) => {
-                let id = name(id);
+                let id = parameters.add(id.clone());
                 format!("substr(session_id, 1, length({id})) = {id}")
             }
             Self::Log(path) => {
-                format!("sessions.source IN (SELECT id FROM sources WHERE path = {})", name(path))
+                format!(
+                    "sessions.source IN (SELECT id FROM sources WHERE path = {})",
+                    parameters.add(path.clone())
+                )
             }
             Self::Title(part) => {
-                format!("has_text({}, {})", title("sessions"), name(part))
+                format!(
+                    "has_text({}, {})",
+                    parameters.dialect.title("sessions"),
+                    parameters.add(part.clone())
+                )
             }
         }
     }
@@ -236,16 +244,14 @@ fn within(path: &str) -> String {
 
 fn has_text(text: &str, parameters: &mut Parameters) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<_> = words.map(|word| format!("\"{word}\"*")).collect();
-    let (text, title) = (parameters.add(text.to_owned()), title("sessions"));
+    let words: Vec<_> = words.map(str::to_owned).collect();
+    let (text, title) = (parameters.add(text.to_owned()), parameters.dialect.title("sessions"));
     let of_words = match words.is_empty() {
         true => String::new(),
-        false => format!(
-            "OR sessions.id IN (
-                 SELECT entries.session FROM search
-                 JOIN entries ON entries.id = search.rowid WHERE search MATCH {})",
-            parameters.add(words.join(" "))
-        ),
+        false => {
+            let WordSearch { from, condition, .. } = WordSearch::beginnings(&words, parameters);
+            format!("OR sessions.id IN (SELECT entries.session FROM {from} WHERE {condition})")
+        }
     };
     format!(
         "(has_text({title}, {text}) OR has_text(cwd, {text}) OR session_id = {text} {of_words})"

@@ -1,0 +1,223 @@
+//! The answers of a PostgreSQL database are those of a SQLite database with the same commits.
+
+use std::{fmt::Debug, fs, path::Path, sync::Arc};
+
+use foldline::{
+    conversation::{DomainEvent, Located, Position},
+    emitters::{
+        database::{
+            Rows, Store,
+            query::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter},
+        },
+        postgres::Postgres,
+        sqlite::{DEFAULT_WAIT, Database},
+    },
+    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+    pricing::Prices,
+};
+
+use super::server::Server;
+use crate::hostile::events_of;
+
+/// Commits the events of a log, so many in a commit.
+fn commit<L: Ledger<Output = Rows>>(
+    ledger: &mut L,
+    name: &str,
+    events: &[Located<DomainEvent>],
+    size: usize,
+) where
+    L::Error: Debug,
+{
+    let mut expected = None;
+    for (line, part) in (1..).zip(events.chunks(size)) {
+        let position = Position { line, offset: line };
+        let facts = SourceFacts {
+            path: name.to_owned(),
+            format: name.split('/').next().unwrap().to_owned(),
+            ..SourceFacts::default()
+        };
+        let state = serde_json::from_str("{\"n\":\"\\u0000\"}").unwrap();
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        let output = part.iter().collect();
+        let source = SourceName::from(name);
+        ledger.commit(&[Commit { source, expected, checkpoint, output }], &[]).unwrap();
+        expected = Some(position);
+    }
+}
+
+fn fixtures() -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    let mut logs = Vec::new();
+    for folder in fs::read_dir(root).unwrap().flatten().filter(|it| it.path().is_dir()) {
+        for file in fs::read_dir(folder.path()).unwrap().flatten() {
+            let path = file.path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                let format = folder.file_name().into_string().unwrap();
+                let name = file.file_name().into_string().unwrap();
+                logs.push((format!("{format}/{name}"), fs::read(path).unwrap()));
+            }
+        }
+    }
+    logs.sort();
+    logs
+}
+
+fn assert_equal<T: Debug + PartialEq>(what: &str, one: &T, other: &T) {
+    if one != other {
+        let (one, other) = (format!("{one:#?}"), format!("{other:#?}"));
+        let differs = one.lines().zip(other.lines()).position(|(one, other)| one != other);
+        let around = |text: &str| {
+            let lines = text.lines().skip(differs.unwrap_or(0).saturating_sub(12)).take(24);
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        panic!("{what}:\nsqlite\n{}\npostgres\n{}", around(&one), around(&other));
+    }
+}
+
+/// Costs are sums of fractions, which the engines add in their own order.
+fn rounded<T: serde::Serialize>(rows: &[T]) -> Vec<serde_json::Value> {
+    let mut rows: Vec<_> = rows.iter().map(|row| serde_json::to_value(row).unwrap()).collect();
+    for row in &mut rows {
+        if let Some(cost) = row.get_mut("cost_usd").filter(|cost| cost.is_f64()) {
+            *cost = format!("{:.9}", cost.as_f64().unwrap()).into();
+        }
+    }
+    rows
+}
+
+fn filters() -> Vec<SessionFilter> {
+    let some = |text: &str| Some(text.to_owned());
+    let of = |set: &dyn Fn(&mut SessionFilter)| {
+        let mut filter = SessionFilter::default();
+        set(&mut filter);
+        filter
+    };
+    vec![
+        of(&|_| {}),
+        of(&|it| it.agent = some("Claude")),
+        of(&|it| it.agent_name = some("codex")),
+        of(&|it| it.project = some("/home")),
+        of(&|it| it.folder_name = some("PROJECT")),
+        of(&|it| it.model = some("OPUS")),
+        of(&|it| it.branch = some("main")),
+        of(&|it| it.task = some("none")),
+        of(&|it| it.text = some("test fix")),
+        of(&|it| it.text = some("e")),
+        of(&|it| it.name = Some(SessionName::Number(3))),
+        of(&|it| it.name = Some(SessionName::IdBegins("0".to_owned()))),
+        of(&|it| it.name = Some(SessionName::Title("THE".to_owned()))),
+        of(&|it| it.name = Some(SessionName::Log("droid/tools.jsonl".to_owned()))),
+        of(&|it| it.state = Some(StateFilter::Failed)),
+        of(&|it| it.state = Some(StateFilter::DoneBefore(i64::MAX))),
+        of(&|it| it.period = Period { start: 1_767_225_600_000, end: 1_798_761_600_000 }),
+        of(&|it| {
+            it.is_listed = true;
+            it.limit = Some(5);
+            it.offset = 2;
+        }),
+    ]
+}
+
+fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
+    assert_eq!(sqlite.totals().unwrap(), postgres.totals().unwrap());
+    for filter in filters() {
+        for order in [
+            SessionOrder::Latest,
+            SessionOrder::Began,
+            SessionOrder::Duration,
+            SessionOrder::Tokens,
+            SessionOrder::Cost,
+            SessionOrder::Failures,
+            SessionOrder::Number,
+        ] {
+            let sessions = |store: &dyn Store| rounded(&store.sessions(&filter, order).unwrap());
+            let what = format!("sessions {order:?} {filter:?}");
+            assert_equal(&what, &sessions(sqlite), &sessions(postgres));
+        }
+        macro_rules! same {
+            ($($query:ident($($argument:expr),*)),* $(,)?) => {$({
+                let what = format!("{} {filter:?}", stringify!($query));
+                let (one, other) = (sqlite.$query($($argument),*), postgres.$query($($argument),*));
+                assert_equal(&what, &one.unwrap(), &other.unwrap());
+            })*};
+        }
+        same!(
+            session_log(&filter),
+            failures(&filter),
+            timeline(&filter),
+            warnings(&filter),
+            tools(&filter),
+            files(&filter, false),
+            files(&filter, true),
+            files_by_calls(&filter),
+            sessions_of_file("src", &filter, false),
+        );
+        let tasks = |store: &dyn Store| rounded(&store.tasks(&filter).unwrap());
+        assert_equal(&format!("tasks {filter:?}"), &tasks(sqlite), &tasks(postgres));
+    }
+    assert_equal("names", &sqlite.session_ids().unwrap(), &postgres.session_ids().unwrap());
+    assert_equal("agents", &sqlite.agents().unwrap(), &postgres.agents().unwrap());
+    assert_equal("folders", &sqlite.folders().unwrap(), &postgres.folders().unwrap());
+    assert_equal("usage", &sqlite.usage().unwrap(), &postgres.usage().unwrap());
+    for text in
+        ["test", "the file", "\"cargo test\"", "ärger", "確認", "src/main.rs", "x86-64", "error E0"]
+    {
+        let terms = SearchTerms::of(text).unwrap();
+        let filter = SessionFilter::default();
+        let found = |store: &dyn Store| {
+            let found = store.search(&terms, &filter).unwrap();
+            let mut found: Vec<_> = found.iter().map(|it| (it.session, it.index)).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_equal(text, &found(sqlite), &found(postgres));
+    }
+    let states = |store: &dyn Store| {
+        let mut states = Vec::new();
+        store.each_state(|state| states.push(state)).unwrap();
+        states
+    };
+    assert_equal("states", &states(sqlite), &states(postgres));
+    for session in sqlite.sessions(&SessionFilter::default(), SessionOrder::Number).unwrap() {
+        let events = |store: &dyn Store| {
+            let mut events = Vec::new();
+            store.events(session.number, |event| events.push(event)).unwrap();
+            events
+        };
+        assert_equal(&session.source, &events(sqlite), &events(postgres));
+        assert_eq!(
+            sqlite.read_to(session.number).unwrap(),
+            postgres.read_to(session.number).unwrap()
+        );
+    }
+}
+
+/// Commits all fixtures to both, in parts of several sizes.
+pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
+    for (size, (name, log)) in [1, 3, 1_000].into_iter().cycle().zip(fixtures()) {
+        let events = events_of(name.split('/').next().unwrap(), &log, 1 << 20);
+        commit(sqlite, &name, &events, size);
+        commit(postgres, &name, &events, size);
+        let source = SourceName::from(name.as_str());
+        assert_eq!(sqlite.load(&source).unwrap(), postgres.load(&source).unwrap(), "{name}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn answers_are_those_of_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sqlite = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+    let mut postgres = Postgres::open(&Server::get().database()).unwrap();
+    fill(&mut sqlite, &mut postgres);
+    compare(&sqlite, &postgres);
+    // Other prices, of which one depends on the size of the request.
+    let prices = Prices::read(
+        r#"{"claude-opus-4": {"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,
+                              "input_cost_per_token_above_200k_tokens": 5e-06}}"#,
+    );
+    let prices = Arc::new(Prices::builtin().clone().with(prices.unwrap()));
+    sqlite.estimate_with(Arc::clone(&prices)).unwrap();
+    postgres.estimate_with(prices).unwrap();
+    compare(&sqlite, &postgres);
+}

@@ -1,0 +1,79 @@
+//! The program answers from PostgreSQL what it answers from a file.
+
+use std::path::Path;
+
+use foldline::emitters::{postgres::Postgres, sqlite::Database};
+
+use super::{answers, server::Server};
+use crate::{
+    logs::{foldline, run, stdout},
+    serve::client,
+};
+
+/// A file and a server with the same commits.
+fn both(folder: &Path) -> [String; 2] {
+    let file = folder.join("one.db");
+    let address = Server::get().database();
+    let mut sqlite = Database::open(&file, foldline::emitters::sqlite::DEFAULT_WAIT).unwrap();
+    answers::fill(&mut sqlite, &mut Postgres::open(&address).unwrap());
+    sqlite.close().unwrap();
+    [file.to_str().unwrap().to_owned(), address]
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn verbs_and_the_server_answer_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let databases = both(folder.path());
+    for question in [
+        "sessions",
+        "sessions --sort cost --format json",
+        "sessions --agent claude --failed",
+        "show 5",
+        "show 5:1",
+        "files",
+        "files --changed --format csv",
+        "errors",
+        "tools --sort slow",
+        "usage --by agent --by model",
+        "usage --format json",
+        "task list",
+        "export 5 --format html",
+        "export 5 --format markdown",
+    ] {
+        let answers = databases.each_ref().map(|db| {
+            let words: Vec<String> =
+                question.split(' ').map(|word| word.replace('"', "")).collect();
+            let mut arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+            arguments.extend(["--db", db]);
+            stdout(&arguments)
+        });
+        assert_eq!(answers[0], answers[1], "{question}");
+    }
+    let pages = databases.each_ref().map(|db| {
+        let mut command = foldline();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--db", db]);
+        let server = client::Server::of(command);
+        ["/api/sessions", "/api/usage", "/metrics"].map(|path| server.body(path))
+    });
+    assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn what_needs_a_file_says_so() {
+    let address = Server::get().database();
+    for verb in ["ingest .", "check", "prune --older-than 90d", "query sql SELECT"] {
+        let mut arguments: Vec<&str> = verb.split(' ').collect();
+        arguments.extend(["--db", &address]);
+        let output = run(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && said.contains("PostgreSQL") || said.contains("no tables"),
+            "{verb}: {said}"
+        );
+    }
+    let output = run(&["sessions", "--db", &address]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("foldline-fleet sink"), "{said}");
+}

@@ -1,0 +1,196 @@
+//! [`Destination`]: the database of a sink.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use foldline::{
+    conversation::Json,
+    emitters::{
+        database::{Rows, Store, query::Totals},
+        postgres::{Postgres, PostgresError},
+        sqlite::Database,
+    },
+    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, Receipt, SourceName},
+};
+use foldline_cli::shared::{DatabasePlace, Outputs, Records, whole_trails};
+
+use crate::{error::Error, say::say};
+
+/// The time that a reader waits for a program that blocks it.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// The time between two attempts to connect.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// The database of a sink.
+pub(crate) enum Destination {
+    /// A file, and the audit trail beside it.
+    File {
+        database: Box<Database>,
+        outputs: Outputs,
+        /// Trails that were complete when the sink started.
+        whole: BTreeMap<String, String>,
+    },
+    Server(Box<Postgres>),
+}
+
+impl Destination {
+    /// Opens a database for writing, and an audit trail with its signing key, if requested.
+    pub(crate) fn open(
+        place: &DatabasePlace,
+        trail: Option<(&Path, Option<&Path>)>,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        match place {
+            DatabasePlace::File(path) => {
+                let mut database = Box::new(Database::open_sound(path, wait)?);
+                let whole = whole_trails(&database)?;
+                let (audit, key) = trail.unzip();
+                let (outputs, notes) =
+                    Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
+                notes.iter().for_each(|note| say(note));
+                Ok(Self::File { database, outputs, whole })
+            }
+            DatabasePlace::Server(_) if trail.is_some() => Err(Error::WrongUse(
+                "an audit trail belongs to a database file: --audit works without postgresql://"
+                    .to_owned(),
+            )),
+            DatabasePlace::Server(address) => Ok(Self::Server(Box::new(Postgres::open(address)?))),
+        }
+    }
+
+    /// The marks of the database.
+    pub(crate) fn marks(&self) -> Result<Vec<Mark>, Error> {
+        Ok(match self {
+            Self::File { database, .. } => outputs(database)?,
+            Self::Server(database) => database.marks()?,
+        })
+    }
+
+    pub(super) fn mark(&mut self, name: &str) -> Result<Option<Json>, Error> {
+        Ok(match self {
+            Self::File { database, .. } => database.mark(name)?,
+            Self::Server(database) => database.mark(name)?,
+        })
+    }
+
+    pub(super) fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Error> {
+        Ok(match self {
+            Self::File { database, .. } => database.load(source)?,
+            Self::Server(database) => database.load(source)?,
+        })
+    }
+
+    /// Begins a transaction, unless a mark has another state than expected: then returns that mark.
+    pub(super) fn begin_after(&mut self, expected: &[Mark]) -> Result<Option<Mark>, Error> {
+        Ok(match self {
+            Self::File { database, .. } => database.begin_after(expected)?,
+            Self::Server(database) => database.begin_after(expected)?,
+        })
+    }
+
+    /// Commits rows with their audit records and marks. If a source has moved, everything stays as before.
+    pub(crate) fn commit(
+        &mut self,
+        commits: &[Commit<Rows>],
+        records: &[(SourceName, Records)],
+        marks: &[Mark],
+    ) -> Result<Receipt, CommitError<Error>> {
+        match self {
+            Self::File { database, outputs, .. } => {
+                let before = outputs.state();
+                records.iter().for_each(|(_, records)| outputs.add_records(records));
+                let committed = outputs.commit(database, commits, marks);
+                if let Err(CommitError::Moved { .. }) = &committed {
+                    outputs.restore(before);
+                }
+                committed.map_err(|error| of(error, Into::into))
+            }
+            Self::Server(database) => {
+                database.commit(commits, marks).map_err(|error| of(error, Into::into))
+            }
+        }
+    }
+
+    /// Connects to a server again, until it answers, or the sink is stopped, or `limit` is over.
+    pub(super) fn reach_again(
+        &mut self,
+        lost: &PostgresError,
+        stop: &AtomicBool,
+        limit: Option<Duration>,
+    ) -> Result<(), Error> {
+        say(&format!("{lost}; waiting for it"));
+        let Self::Server(database) = self else { return Ok(()) };
+        let begun = Instant::now();
+        loop {
+            match database.reconnect() {
+                Ok(()) => return Ok(()),
+                Err(error)
+                    if !error.is_transient()
+                        || stop.load(Ordering::Relaxed)
+                        || limit.is_some_and(|limit| begun.elapsed() >= limit) =>
+                {
+                    return Err(error.into());
+                }
+                Err(_) => thread::sleep(AGAIN),
+            }
+        }
+    }
+
+    /// What messages call the database.
+    pub(crate) fn name(&self) -> String {
+        self.store().name()
+    }
+
+    pub(super) fn totals(&self) -> Result<Totals, Error> {
+        Ok(self.store().totals()?)
+    }
+
+    fn store(&self) -> &dyn Store {
+        match self {
+            Self::File { database, .. } => &**database,
+            Self::Server(database) => &**database,
+        }
+    }
+
+    /// Closes the database, and completes the trail.
+    pub(crate) fn close(self) -> Result<(), Error> {
+        let Self::File { mut database, outputs, whole } = self else { return Ok(()) };
+        outputs.finish(&mut database)?;
+        let still_whole = whole_trails(&database)?;
+        for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
+            say(&format!(
+                "the audit trail has no records of this run: it was run without --audit {path}"
+            ));
+        }
+        database.close()?;
+        Ok(())
+    }
+}
+
+/// The marks of a database that is not open for writing.
+pub(crate) fn marks(place: &DatabasePlace) -> Result<Vec<Mark>, Error> {
+    match place {
+        DatabasePlace::File(path) => outputs(&Database::open_read_only(path, WAIT)?),
+        DatabasePlace::Server(address) => Ok(Postgres::open_read_only(address)?.marks()?),
+    }
+}
+
+fn outputs(database: &Database) -> Result<Vec<Mark>, Error> {
+    let outputs = database.outputs()?.into_iter();
+    Ok(outputs.map(|output| Mark { name: output.name, state: output.state }).collect())
+}
+
+fn of<E>(error: CommitError<E>, convert: impl FnOnce(E) -> Error) -> CommitError<Error> {
+    match error {
+        CommitError::Moved { source_name, expected, stored } => {
+            CommitError::Moved { source_name, expected, stored }
+        }
+        CommitError::Failed(error) => CommitError::Failed(convert(error)),
+    }
+}

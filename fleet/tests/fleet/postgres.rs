@@ -1,0 +1,158 @@
+//! PostgreSQL as the database of several sinks.
+
+use std::{
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use postgres::{Client, NoTls};
+use rustix::process::Signal;
+
+use super::{
+    Cluster, Running, Sender, Topics, WAIT, command,
+    sinks::{ended, entries},
+};
+use crate::{logs, postgres_server::Server};
+
+const PARTITIONS: i32 = 4;
+
+struct Store {
+    cluster: Cluster,
+    topics: Topics,
+    address: String,
+}
+
+impl Store {
+    fn start(prefix: &str) -> Self {
+        let cluster = Cluster::start(1);
+        let topics = Topics::make(&cluster.addresses, prefix, PARTITIONS, 1);
+        Self { cluster, topics, address: Server::get().database() }
+    }
+
+    fn sink(&self, partitions: &str) -> Running {
+        let arguments = ["sink", "--partitions", partitions, "--db", &self.address];
+        let mut sink = command(&self.cluster, &self.topics, &arguments);
+        Running(sink.stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// Stores everything that is there.
+    fn store(&self, db: &str) -> String {
+        let arguments = ["sink", "--once", "--db", db];
+        let output =
+            command(&self.cluster, &self.topics, &arguments).stderr(Stdio::piped()).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    }
+
+    fn send(&self, source: &str, content: &[u8]) {
+        let (source, format) = (source.to_owned(), "droid".to_owned());
+        let sender =
+            Sender { topics: &self.topics, producer: self.topics.producer(), source, format };
+        sender.send(content, 0, 0, content.len(), 1 << 12);
+        sender.end(0, content.len());
+        sender.flush();
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(&self.address, NoTls).unwrap()
+    }
+
+    fn entries(&self, source: &str) -> Vec<(String, String)> {
+        let sql = "SELECT type, content || coalesce(output, '') FROM foldline.entries
+                   JOIN foldline.sessions ON sessions.id = entries.session
+                   JOIN foldline.sources ON sources.id = source WHERE name = $1 ORDER BY sessions.id, idx";
+        let rows = self.client().query(sql, &[&source]).unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    }
+
+    fn await_sources(&self, number: i64) {
+        let begun = Instant::now();
+        let sql = "SELECT count(*) FROM foldline.sources WHERE complete";
+        loop {
+            let found: Option<i64> = self.client().query_one(sql, &[]).ok().map(|row| row.get(0));
+            if found >= Some(number) {
+                return;
+            }
+            assert!(begun.elapsed() < WAIT, "{found:?} sources are complete, and not {number}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
+fn sinks_that_share_a_server_store_what_one_stores_in_a_file() {
+    let store = Store::start("shared");
+    let _worker = Running::start(&store.cluster, &store.topics, &["work"]);
+    let (one, other) = (store.sink("0-1"), store.sink("2,3"));
+    let content = |number: u64| logs::droid(&format!("session-{number}"), 12, number).into_bytes();
+    for number in 0..6 {
+        store.send(&format!("source {number}"), &content(number));
+    }
+    store.await_sources(6);
+    // One is killed, and its successor loses its connections.
+    one.kill();
+    for number in 6..9 {
+        store.send(&format!("source {number}"), &content(number));
+    }
+    let successor = store.sink("0-1");
+    let own = store.address.rsplit('/').next().unwrap().to_owned();
+    let lost = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                WHERE datname = $1 AND pid <> pg_backend_pid()";
+    store.await_sources(7);
+    store.client().query_one(lost, &[&own]).unwrap();
+    for number in 9..12 {
+        store.send(&format!("source {number}"), &content(number));
+    }
+    store.await_sources(12);
+    for sink in [other, successor] {
+        sink.signal(Signal::TERM);
+        let (code, said) = ended(sink);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.db");
+    store.store(file.to_str().unwrap());
+    for number in 0..12 {
+        let source = format!("source {number}");
+        assert!(store.entries(&source) == entries(&file, &source), "{source}");
+    }
+    // Nothing is left to be stored, and `foldline` answers from both alike.
+    assert!(store.store(&store.address).contains("0 entries"));
+    for answer in ["sessions", "tools", "files", "errors"] {
+        let ask = |db: &str| logs::stdout(&[answer, "--db", db, "--format", "csv"]);
+        let sorted = |text: String| {
+            let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        };
+        // Two sinks number the sessions in their own order.
+        let answers = [&store.address, file.to_str().unwrap()].map(|db| sorted(ask(db)));
+        assert_eq!(answers[0], answers[1], "{answer}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
+fn a_sink_beside_another_one_of_the_same_partitions_ends() {
+    let store = Store::start("fenced");
+    let _worker = Running::start(&store.cluster, &store.topics, &["work"]);
+    let paused = store.sink("0-3");
+    store.send("first", &logs::droid("one", 5, 1).into_bytes());
+    store.await_sources(1);
+    paused.signal(Signal::STOP);
+    let other = store.sink("0-3");
+    for source in ["second", "third", "fourth", "fifth"] {
+        store.send(source, &logs::droid(source, 5, 2).into_bytes());
+    }
+    store.await_sources(5);
+    paused.signal(Signal::CONT);
+    let (code, said) = ended(paused);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("another sink"), "{said}");
+    other.signal(Signal::TERM);
+    assert_eq!(ended(other).0, Some(0));
+}

@@ -1,0 +1,189 @@
+-- The tables of the SQLite database, in the schema `foldline`. What differs: there are no checksums of rows (PostgreSQL
+-- has checksums of pages); a session has the lines that name it; the search index is the table `words`. In texts, NUL
+-- is U+FDD2, since PostgreSQL has no NUL, and U+FDD3 stands before a U+FDD2 or U+FDD3 of the text itself. Texts of logs
+-- are indexed by a hash, since they may be longer than an entry of a B-tree.
+
+-- What was read, how far, and the reducer's state there: committed together with the rows.
+CREATE TABLE sources (
+    id          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        TEXT COLLATE "C" NOT NULL,
+    path        TEXT COLLATE "C" NOT NULL,
+    format      TEXT COLLATE "C" NOT NULL, -- droid, claude-stream, ...
+    device      BIGINT,
+    inode       BIGINT,
+    size        BIGINT NOT NULL,
+    modified_at BIGINT,
+    changed_ns  BIGINT,
+    read_length BIGINT NOT NULL,
+    read_edges  BYTEA NOT NULL,
+    read_sha256 BYTEA,
+    first_line  BYTEA,
+    line        BIGINT NOT NULL,        -- where the next record begins, counted from 1
+    "offset"    BIGINT NOT NULL,        -- the same in bytes, counted from 0
+    state       TEXT NOT NULL,          -- the executor's state there, JSON
+    complete    BOOLEAN NOT NULL,
+    session     BIGINT,                 -- the latest session
+    EXCLUDE USING hash (name WITH =)
+);
+CREATE INDEX sources_by_path ON sources USING hash (path);
+
+-- The marks beside the rows, such as the offsets of a topic: committed together with the rows of the same events.
+CREATE TABLE outputs (
+    name  TEXT COLLATE "C" NOT NULL,
+    state TEXT NOT NULL                 -- JSON
+);
+CREATE UNIQUE INDEX outputs_by_name ON outputs (md5(name));
+
+-- One row a session of a source.
+CREATE TABLE sessions (
+    id                BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source            BIGINT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+    number            BIGINT NOT NULL,  -- 0, 1, 2, .. within the source
+    session_id        TEXT COLLATE "C", -- the agent's own id
+    task              TEXT COLLATE "C",
+    agent             TEXT COLLATE "C",
+    version           TEXT COLLATE "C",
+    model             TEXT COLLATE "C", -- the latest
+    provider          TEXT COLLATE "C",
+    reasoning_effort  TEXT COLLATE "C",
+    cwd               TEXT COLLATE "C",
+    branch            TEXT COLLATE "C",
+    title             TEXT COLLATE "C",
+    tools             TEXT COLLATE "C", -- JSON array of names
+    parent_session_id TEXT COLLATE "C",
+    outcome           TEXT COLLATE "C", -- success, failed, limit_reached, cancelled
+    outcome_reason    TEXT COLLATE "C",
+    turns             BIGINT,
+    duration_ms       BIGINT,           -- as stated
+    started_at        BIGINT,           -- as stated; moments are milliseconds since 1970
+    ended_at          BIGINT,           -- as stated
+    first_at          BIGINT,           -- the earliest moment seen
+    last_at           BIGINT,           -- the latest moment seen
+    entries           BIGINT NOT NULL DEFAULT 0,
+    title_line        TEXT COLLATE "C", -- the line of the title that names the session
+    prompt_line       TEXT COLLATE "C", -- the first line of a prompt that names it
+    any_prompt_line   TEXT COLLATE "C", -- the first line of a prompt, whatever it says
+    UNIQUE (source, number)
+);
+CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
+CREATE INDEX sessions_by_task ON sessions USING hash (task);
+
+CREATE TABLE entries (
+    id             BIGINT PRIMARY KEY,
+    session        BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    idx            BIGINT NOT NULL,     -- 0, 1, 2, .. within the session
+    type           TEXT COLLATE "C" NOT NULL,
+    code           TEXT COLLATE "C",    -- of a diagnostic: the kind of warning
+    timestamp      BIGINT,
+    line           BIGINT NOT NULL,     -- where in the source it stands
+    "offset"       BIGINT NOT NULL,
+    parent_corr_id TEXT COLLATE "C",
+    metadata       TEXT,                -- JSON; what the columns hold is left out
+    content        TEXT NOT NULL,       -- what was said; of a tool call, a short title
+    output         TEXT                 -- what a tool gave back
+);
+CREATE SEQUENCE entry_ids OWNED BY entries.id;
+CREATE UNIQUE INDEX entries_by_place ON entries (session, idx);
+CREATE INDEX entries_of_errors ON entries (id) WHERE type = 'error_message';
+CREATE INDEX entries_by_timestamp ON entries (timestamp);
+
+CREATE TABLE tool_calls (
+    entry       BIGINT PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
+    session     BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    corr_id     TEXT COLLATE "C" NOT NULL,
+    kind        TEXT COLLATE "C" NOT NULL,
+    action_name TEXT COLLATE "C" NOT NULL,
+    tool_name   TEXT COLLATE "C" NOT NULL,
+    status      TEXT COLLATE "C" NOT NULL,
+    reason      TEXT COLLATE "C",       -- why it was denied
+    duration_ms BIGINT,
+    exit_code   BIGINT,
+    output_json BOOLEAN NOT NULL,       -- the output is structured data
+    action      TEXT NOT NULL           -- JSON, without the output
+);
+CREATE INDEX tool_calls_by_corr_id ON tool_calls (session, md5(corr_id));
+CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
+CREATE INDEX tool_calls_failed ON tool_calls (status)
+    WHERE status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished';
+
+CREATE TABLE tool_paths (
+    entry  BIGINT NOT NULL REFERENCES tool_calls (entry) ON DELETE CASCADE,
+    path   TEXT COLLATE "C" NOT NULL,
+    change TEXT COLLATE "C" NOT NULL    -- read, write, edit, delete, rename_from, rename_to
+);
+CREATE INDEX tool_paths_by_entry ON tool_paths (entry);
+
+-- Entries that still grow.
+CREATE TABLE open_entries (
+    session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    corr_id TEXT COLLATE "C" NOT NULL,
+    entry   BIGINT NOT NULL REFERENCES entries (id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX open_entries_by_corr_id ON open_entries (session, md5(corr_id));
+CREATE INDEX open_entries_by_entry ON open_entries (entry);
+
+-- NULL is unknown, which is not zero. The model '' is one that the log does not name, the moment -1 one that it does
+-- not state, the message '' any that no other log tells of. Moments are rounded down to a quarter of an hour.
+CREATE TABLE message_usage (
+    session               BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    message_id            TEXT COLLATE "C" NOT NULL,
+    model                 TEXT COLLATE "C" NOT NULL,
+    used_at               BIGINT NOT NULL,
+    input_tokens          BIGINT,       -- cached ones included
+    output_tokens         BIGINT,       -- reasoning included
+    cache_read_tokens     BIGINT,
+    cache_write_tokens    BIGINT,
+    cache_write_1h_tokens BIGINT,       -- those of them that are kept for an hour
+    reasoning_tokens      BIGINT,
+    cost_usd              DOUBLE PRECISION
+);
+CREATE UNIQUE INDEX message_usage_by_place ON message_usage (session, md5(message_id), md5(model), used_at);
+CREATE INDEX message_usage_by_message ON message_usage USING hash (message_id) WHERE message_id <> '';
+
+-- The models of the usage, each once.
+CREATE TABLE models (model TEXT COLLATE "C" NOT NULL);
+CREATE UNIQUE INDEX models_by_model ON models (md5(model));
+
+-- The tokens, each message once: in the session with most of them, the first of several.
+CREATE VIEW usage AS
+SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+       cache_write_1h_tokens, reasoning_tokens, cost_usd
+FROM message_usage AS used
+WHERE message_id = '' OR session = (
+    SELECT session FROM message_usage AS told
+    WHERE told.message_id = used.message_id AND told.message_id <> ''
+    GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session LIMIT 1
+);
+
+-- Each kind and subject once: how often, and where first.
+CREATE TABLE warnings (
+    session  BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    kind     TEXT COLLATE "C" NOT NULL,
+    subject  TEXT COLLATE "C" NOT NULL, -- '' where there is none
+    count    BIGINT NOT NULL,
+    line     BIGINT NOT NULL,
+    "offset" BIGINT NOT NULL,
+    message  TEXT COLLATE "C" NOT NULL,
+    corr_id  TEXT COLLATE "C",
+    sample   TEXT
+);
+CREATE INDEX warnings_by_session ON warnings (session, kind);
+
+-- The words of the entries: those of the first mebibyte of each text. A long text has several pieces.
+CREATE TABLE words (
+    entry  BIGINT NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+    vector TSVECTOR NOT NULL
+);
+CREATE INDEX words_by_entry ON words (entry);
+CREATE INDEX words_by_vector ON words USING gin (vector);
+
+-- The functions that the queries of all engines use.
+CREATE FUNCTION instr(text TEXT, part TEXT) RETURNS BIGINT LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN strpos(text, part);
+CREATE FUNCTION has_text(text TEXT, part TEXT) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(strpos(lower(text COLLATE "C"), lower(part COLLATE "C")) > 0, false);
+CREATE FUNCTION text_start(text TEXT, count INTEGER) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN left(text, count);
+CREATE FUNCTION joined(list TEXT, more TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN more IS NULL THEN list WHEN list IS NULL THEN more ELSE list || ',' || more END;
+CREATE AGGREGATE group_concat(TEXT) (SFUNC = joined, STYPE = TEXT);

@@ -1,0 +1,76 @@
+//! The [`Store`] implementation of [`Database`].
+
+use std::sync::Arc;
+
+use rusqlite::{
+    ToSql, params_from_iter,
+    types::{ToSqlOutput, ValueRef},
+};
+use tracing::debug;
+
+use super::{Database, tokens::estimate};
+use crate::{
+    emitters::database::{Dialect, Parameter, Row, Store, StoreError},
+    pricing::Prices,
+};
+
+impl Store for Database {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn rows(
+        &self,
+        sql: &str,
+        parameters: &[Parameter],
+        each: &mut dyn FnMut(&dyn Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let fail = |error| StoreError::engine(self.error(&error));
+        let mut query = self.connection.prepare_cached(sql).map_err(fail)?;
+        {
+            let mut rows = query.query(params_from_iter(parameters)).map_err(fail)?;
+            while let Some(row) = rows.next().map_err(fail)? {
+                each(row)?;
+            }
+        }
+        debug!(sql = query.expanded_sql(), "asked");
+        Ok(())
+    }
+
+    /// One transaction, unless the caller has one.
+    fn in_snapshot(
+        &self,
+        read: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let is_alone = self.connection.is_autocommit();
+        let transaction = is_alone.then(|| self.connection.unchecked_transaction()).transpose();
+        let transaction = transaction.map_err(|error| StoreError::engine(self.error(&error)))?;
+        let read = read();
+        drop(transaction);
+        read
+    }
+
+    fn estimated_cost(&self) -> Result<String, StoreError> {
+        Ok("estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+                           cache_write_1h_tokens)"
+            .to_owned())
+    }
+
+    fn estimate_with(&self, prices: Arc<Prices>) -> Result<(), StoreError> {
+        estimate(&self.connection, Some(prices))
+            .map_err(|error| StoreError::engine(self.error(&error)))
+    }
+}
+
+impl ToSql for Parameter {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
