@@ -17,9 +17,44 @@ pub(crate) fn folder() -> Option<PathBuf> {
     })
 }
 
+/// All folders of captured logs: [`folder`], and newer ones beside it.
+pub(crate) fn folders() -> Vec<PathBuf> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let mut newer = folder.clone().into_os_string();
+    newer.push("-new");
+    [folder, newer.into()].into_iter().filter(|folder| folder.is_dir()).collect()
+}
+
 /// The captures of a format.
 pub(crate) fn of(format: &str) -> Vec<PathBuf> {
-    folder().map(|folder| files(&folder.join(format))).unwrap_or_default()
+    // A format that two agents have, and files that are documents.
+    let (names, extension): (&[&str], _) = match format {
+        "pi" => (&["pi", "openclaw"], "jsonl"),
+        "amp-thread" => (&["amp"], "json"),
+        "gemini-session" => (&["gemini-session"], "json"),
+        format => (&[format], "jsonl"),
+    };
+    let mut found = Vec::new();
+    for folder in folders() {
+        for name in names {
+            add(&folder.join(name), &["jsonl", extension], &mut found);
+        }
+    }
+    found.retain(|log| format != "amp-thread" || log.extension().is_some_and(|it| it == "json"));
+    found.sort();
+    found
+}
+
+/// Adds the files in a folder and in the folders within it.
+fn add(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            add(&path, extensions, found);
+        } else if path.extension().is_some_and(|it| extensions.iter().any(|known| it == *known)) {
+            found.push(path);
+        }
+    }
 }
 
 /// The fixtures of a format: small, synthetic, one special case each.

@@ -1,4 +1,4 @@
-//! Golden conversations of every fixture of Claude Code and Codex.
+//! Golden conversations of every fixture of Claude Code, of Codex, and of the files that other agents keep.
 //!
 //! Changes are reviewed as snapshots; the tests of the agent assert the important properties of a fixture.
 
@@ -8,8 +8,13 @@ use foldline::{
     conversation::Conversation,
     executors::{
         Executor, Reducing,
+        amp::AmpThread,
         claude::{ClaudeSession, ClaudeStream},
         codex::{CodexExec, CodexRollout},
+        cursor::CursorTranscript,
+        gemini::GeminiSession,
+        kimi::Kimi,
+        pi::Pi,
     },
     testkit::run,
 };
@@ -48,4 +53,29 @@ fn codex_exec() {
 #[test]
 fn codex_rollout() {
     every_fixture_is_as_it_was(CodexRollout);
+}
+
+#[test]
+fn amp_thread() {
+    every_fixture_is_as_it_was(AmpThread);
+}
+
+#[test]
+fn cursor_transcript() {
+    every_fixture_is_as_it_was(CursorTranscript::default());
+}
+
+#[test]
+fn gemini_session() {
+    every_fixture_is_as_it_was(GeminiSession::default());
+}
+
+#[test]
+fn kimi() {
+    every_fixture_is_as_it_was(Kimi::default());
+}
+
+#[test]
+fn pi() {
+    every_fixture_is_as_it_was(Pi);
 }

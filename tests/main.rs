@@ -34,6 +34,7 @@ mod html;
 mod human_numbers;
 mod interleaved_sessions;
 mod kafka_paper;
+mod kept_files;
 mod law_mutants;
 mod laws;
 mod ledgers;

@@ -236,12 +236,32 @@ fn documents_are_no_logs() {
     { "type": "error", "content": "no", "timestamp": "2026-01-01T00:00:00Z" }
   ]
 }"#;
-    for document in [
-        pretty,
-        &pretty.replace('\n', ""),
-        r#"{"v":1,"id":"T-1","created":1,"messages":[],"agentMode":"smart"}"#,
-    ] {
+    for document in [pretty, &pretty.replace('\n', "")] {
         assert_eq!(verdict(document), Verdict::Undecided, "{document}");
+    }
+}
+
+#[test]
+fn documents_of_agents_are_logs() {
+    for (document, format) in [
+        (r#"{"v":1,"id":"T-1","created":1,"messages":[],"agentMode":"smart"}"#, "amp-thread"),
+        (
+            r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[]}"#,
+            "gemini-session",
+        ),
+    ] {
+        assert_eq!(name(&verdict(document)), Some(format), "{document}");
+    }
+}
+
+/// Files that agents keep are recognised whole.
+#[test]
+fn captures_of_kept_files_are_recognised() {
+    for format in ["amp-thread", "cursor-transcript", "gemini-session", "kimi", "pi"] {
+        for path in crate::captures::of(format) {
+            let content = fs::read_to_string(&path).unwrap();
+            assert_eq!(name(&verdict(&content)), Some(format), "{path:?}");
+        }
     }
 }
 
@@ -264,6 +284,7 @@ fn format_of(path: &Path, content: &str) -> Option<&'static str> {
     let is_tree = content.contains("\"parentUuid\":");
     match folder {
         "qwen" if is_tree => Some("qwen-session"),
+        "amp" if !is_log => Some("amp-thread").filter(|_| content.contains("\"messages\"")),
         folder => {
             let registry = Registry::builtin();
             let format = registry.formats().find(|format| format.name == folder);

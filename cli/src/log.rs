@@ -97,8 +97,7 @@ impl Log {
         max_line: usize,
     ) -> Result<DynExecutor, Error> {
         let executor = self.recognise(registry, name, max_line)?;
-        let file = self.path().file_name().unwrap_or_default().to_string_lossy();
-        Ok(executor.of_file(&file))
+        Ok(executor.of_file(self.path()))
     }
 
     fn recognise(

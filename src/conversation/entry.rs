@@ -172,6 +172,8 @@ pub enum ToolStatus {
     Cancelled,
     /// The log ended before a result.
     Unfinished,
+    /// Ended, and the log does not state how: its format has no results.
+    Unknown,
 }
 
 impl ToolStatus {
@@ -182,7 +184,7 @@ impl ToolStatus {
 
     /// Whether the call ended without success.
     pub fn is_failure(&self) -> bool {
-        self.is_final() && *self != Self::Success
+        self.is_final() && !matches!(self, Self::Success | Self::Unknown)
     }
 
     /// The tag that this status is serialised with.
@@ -196,6 +198,7 @@ impl ToolStatus {
             Self::Denied { .. } => "denied",
             Self::Cancelled => "cancelled",
             Self::Unfinished => "unfinished",
+            Self::Unknown => "unknown",
         }
     }
 }

@@ -273,7 +273,7 @@ pub fn todo_items(items: &[Raw<'_>]) -> Vec<TodoItem> {
     let items = items.iter().filter_map(|raw| {
         let mut item: Object<'_> = value::object(*raw)?;
         Some(TodoItem {
-            content: ["content", "text", "step", "description"]
+            content: ["content", "text", "step", "title", "description"]
                 .into_iter()
                 .find_map(|key| item.text(key))
                 .unwrap_or_default(),

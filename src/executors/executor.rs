@@ -10,7 +10,7 @@
 //! - **Unreadable timestamps** stay in the record and are reported as an unknown field.
 //! - **Empty usage**, without any number, is not an event. A stated zero is one.
 
-use std::{borrow::Cow, fmt::Debug};
+use std::{borrow::Cow, fmt::Debug, path::Path};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -77,8 +77,8 @@ pub trait Executor: Sized + Send + Sync + 'static {
     /// The state between records, in addition to calls and the facts of the session.
     type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
 
-    /// The executor for a file of this name (without its folder), if the name states facts that the file does not.
-    fn of_file(&self, _name: &str) -> Option<Self> {
+    /// The executor for the file at this path, if the path states facts that the file does not.
+    fn of_file(&self, _path: &Path) -> Option<Self> {
         None
     }
 

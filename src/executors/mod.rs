@@ -30,7 +30,7 @@ pub use crate::wire;
 
 pub use self::{
     action::MappedCall,
-    agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, opencode, qwen},
+    agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, kimi, opencode, pi, qwen},
     context::{Context, Extra, Meta},
     dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed, RecordReducer, SessionOf},
     evidence::{Evidence, Judge},

@@ -2,17 +2,19 @@
 
 use super::{
     acp::Acp,
-    amp::Amp,
+    amp::{Amp, AmpThread},
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
     copilot::Copilot,
-    cursor::Cursor,
+    cursor::{Cursor, CursorTranscript},
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
     evidence::{Evidence, Judge},
     format::Format,
-    gemini::Gemini,
+    gemini::{Gemini, GeminiSession},
+    kimi::Kimi,
     opencode::Opencode,
+    pi::Pi,
     qwen::{Qwen, QwenSession},
     wire::Object,
 };
@@ -68,12 +70,17 @@ impl Registry {
             .with(CodexExec)
             .with(CodexRollout)
             .with(Amp)
+            .with(AmpThread)
             .with(Gemini)
+            .with(GeminiSession::default())
             .with(Opencode)
             .with(Qwen)
             .with(QwenSession)
             .with(Copilot)
             .with(Cursor)
+            .with(CursorTranscript::default())
+            .with(Pi)
+            .with(Kimi::default())
             .with(Acp)
     }
 

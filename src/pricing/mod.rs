@@ -21,7 +21,7 @@ mod cost;
 mod name;
 mod read;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 pub use self::{
     cost::{Cost, CostBasis},
@@ -41,6 +41,8 @@ struct Price {
     base: Rates,
     /// Rates for requests with more than this number of input tokens, ascending.
     tiers: Vec<(u64, Rates)>,
+    /// Rates under other terms, such as `fast` and `priority`.
+    terms: BTreeMap<String, Rates>,
 }
 
 /// US dollars per token.
@@ -102,7 +104,7 @@ impl Prices {
         if usage.is_zero() {
             return Some(Cost { usd: 0.0, basis: CostBasis::Estimated });
         }
-        let price = name::find(model, |name| self.models.get(name))?;
+        let price = self.find(model)?;
         let usd = price.rates(usage, requests).cost(usage);
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
@@ -111,15 +113,33 @@ impl Prices {
     /// number of input tokens above which it applies to a request, `None` for the lowest tier.
     #[cfg(feature = "postgres")]
     pub(crate) fn rates_of(&self, model: &str) -> Vec<(Option<u64>, [f64; 5])> {
-        let Some(price) = name::find(model, |name| self.models.get(name)) else {
-            return Vec::new();
-        };
+        let Some(price) = self.find(model) else { return Vec::new() };
         let tiers = price.tiers.iter().map(|(over, rates)| (Some(*over), rates));
         let all = std::iter::once((None, &price.base)).chain(tiers);
         let list = |Rates { input, output, cache_read, cache_write, cache_write_1h }: &Rates| {
             [*input, *output, *cache_read, *cache_write, *cache_write_1h]
         };
         all.map(|(over, rates)| (over, list(rates))).collect()
+    }
+
+    /// The price of a model, by its name with the terms behind it: `claude-opus-4-6 fast`.
+    fn find(&self, model: &str) -> Option<Cow<'_, Price>> {
+        let (model, terms) = model.split_once(' ').unwrap_or((model, ""));
+        let price = name::find(model, |name| self.models.get(name).or_else(|| self.dated(name)))?;
+        let known = terms.split_whitespace().filter_map(|terms| price.terms.get(terms));
+        let price = known.fold(Cow::Borrowed(price), |price, terms| {
+            let factor = terms.input / price.base.input;
+            Cow::Owned(if factor.is_finite() { price.times(factor) } else { price.into_owned() })
+        });
+        Some(price)
+    }
+
+    /// The latest entry of a model whose entries all have a date.
+    fn dated(&self, name: &str) -> Option<&Price> {
+        let from = format!("{name}-2");
+        let all = self.models.range(from..).take_while(|(known, _)| known.starts_with(name));
+        let dated = all.filter(|(known, _)| name::undated(known) == name);
+        dated.last().map(|(_, price)| price)
     }
 
     /// The number of models with a price.
@@ -134,6 +154,12 @@ impl Prices {
 }
 
 impl Price {
+    /// All rates, this many times as high.
+    fn times(&self, factor: f64) -> Self {
+        let tiers = self.tiers.iter().map(|(over, rates)| (*over, rates.times(factor)));
+        Self { base: self.base.times(factor), tiers: tiers.collect(), terms: BTreeMap::new() }
+    }
+
     fn rates(&self, usage: &TokenUsage, requests: Requests) -> &Rates {
         let input = usage.input_tokens.unwrap_or(0);
         let is_over = |(over, _): &&(u64, Rates)| requests == Requests::One && input > *over;
@@ -142,6 +168,17 @@ impl Price {
 }
 
 impl Rates {
+    fn times(&self, factor: f64) -> Self {
+        let Self { input, output, cache_read, cache_write, cache_write_1h } = self;
+        Self {
+            input: input * factor,
+            output: output * factor,
+            cache_read: cache_read * factor,
+            cache_write: cache_write * factor,
+            cache_write_1h: cache_write_1h * factor,
+        }
+    }
+
     fn cost(&self, usage: &TokenUsage) -> f64 {
         let count = |tokens: Option<u64>| tokens.unwrap_or(0);
         let (read, written) = (count(usage.cache_read_tokens), count(usage.cache_write_tokens));

@@ -74,7 +74,17 @@ fn price(entry: &Map<String, Value>) -> Option<Price> {
         })
         .collect();
     tiers.sort_by_key(|(over, _)| *over);
-    Some(Price { base, tiers })
+    let mut terms = BTreeMap::new();
+    for (name, suffix) in [("batch", "_batches"), ("flex", "_flex"), ("priority", "_priority")] {
+        let stated = Stated::take(entry, suffix).over(Some(&base));
+        terms.extend(stated.map(|rates| (name.to_owned(), rates)));
+    }
+    let factors = entry.get("provider_specific_entry").and_then(Value::as_object);
+    for (name, factor) in factors.into_iter().flatten() {
+        let factor = factor.as_f64().filter(|factor| factor.is_finite() && *factor > 0.0);
+        terms.extend(factor.map(|factor| (name.clone(), base.times(factor))));
+    }
+    Some(Price { base, tiers, terms })
 }
 
 /// Prices by ranges of input tokens of a request: `[from, to]`.
@@ -84,7 +94,7 @@ fn price_of_ranges(ranges: &[Value]) -> Option<Price> {
         let from = range.get("range")?.get(0)?.as_f64()?;
         let rates = Stated::take(range, "").over(price.as_ref().map(|price| &price.base))?;
         match &mut price {
-            None => price = Some(Price { base: rates, tiers: Vec::new() }),
+            None => price = Some(Price { base: rates, ..Price::default() }),
             Some(price) => price.tiers.push((from as u64, rates)),
         }
     }

@@ -85,8 +85,7 @@ impl Source {
     ) -> Result<Option<Self>, Error> {
         let format = stored.as_ref().map_or(piece.format, |stored| stored.facts.format.as_str());
         let Some(executor) = registry.named(format) else { return Ok(None) };
-        let file = Path::new(piece.path).file_name().unwrap_or_default().to_string_lossy();
-        let executor = executor.of_file(&file);
+        let executor = executor.of_file(Path::new(piece.path));
         let emitter = Outgoing::new(target.clone(), piece.source.as_str().into());
         let span = span(piece.path);
         let mut facts = SourceFacts {

@@ -113,6 +113,7 @@ fn status_named(name: &str, reason: Option<Text>) -> ToolStatus {
         "denied" => ToolStatus::Denied { reason },
         "cancelled" => ToolStatus::Cancelled,
         "unfinished" => ToolStatus::Unfinished,
+        "unknown" => ToolStatus::Unknown,
         _ => ToolStatus::Created,
     }
 }

@@ -39,5 +39,6 @@ pub(super) fn of_status(status: &ToolStatus) -> (Option<&'static str>, &'static 
         ToolStatus::Denied { .. } => (Some("deny"), "denied"),
         ToolStatus::Cancelled => (Some("deny"), "cancelled"),
         ToolStatus::Unfinished => (Some("open"), "unfinished"),
+        ToolStatus::Unknown => (Some("open"), "outcome not stated"),
     }
 }

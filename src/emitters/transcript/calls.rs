@@ -15,7 +15,7 @@ use crate::conversation::{CorrId, NormalizedEntry, ToolStatus};
 pub(super) struct Calls {
     open: BTreeMap<CorrId, OpenCall>,
     begun: u64,
-    ended: [u64; 5],
+    ended: [u64; 6],
     /// Open calls that are not printed.
     hidden: BTreeSet<CorrId>,
 }
@@ -134,12 +134,13 @@ impl Calls {
     }
 }
 
-const ENDS: [(&str, &str, Ink); 5] = [
+const ENDS: [(&str, &str, Ink); 6] = [
     ("success", "ok", Ink::Good),
     ("failed", "failed", Ink::Bad),
     ("denied", "denied", Ink::Caution),
     ("cancelled", "cancelled", Ink::Caution),
     ("unfinished", "unfinished", Ink::Caution),
+    ("unknown", "not stated", Ink::Quiet),
 ];
 
 /// The call whose sub-agent produced an entry.

@@ -40,6 +40,7 @@ pub(super) fn status(row: Row, entry: &NormalizedEntry, tool: &ToolUse) -> Row {
         ToolStatus::Denied { .. } => (Ink::Caution, "⊘ denied"),
         ToolStatus::Cancelled => (Ink::Caution, "⊘ cancelled"),
         ToolStatus::Unfinished => return unfinished(row),
+        ToolStatus::Unknown => (Ink::Quiet, "outcome not stated"),
         ToolStatus::PendingApproval => (Ink::Caution, "◌ waiting for permission"),
         ToolStatus::Created | ToolStatus::InProgress => (Ink::Quiet, "◌ running"),
     };

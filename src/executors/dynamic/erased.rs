@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     fmt::{self, Debug},
+    path::Path,
     sync::Arc,
 };
 
@@ -26,7 +27,7 @@ use crate::{
 /// The object-safe interface of an executor.
 pub(super) trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
-    fn of_file(&self, name: &str) -> Option<DynExecutor>;
+    fn of_file(&self, path: &Path) -> Option<DynExecutor>;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
@@ -43,8 +44,8 @@ impl<E: Executor> AnyExecutor for Reducing<E> {
         const { &E::FORMAT }
     }
 
-    fn of_file(&self, name: &str) -> Option<DynExecutor> {
-        self.executor.of_file(name).map(DynExecutor::new)
+    fn of_file(&self, path: &Path) -> Option<DynExecutor> {
+        self.executor.of_file(path).map(DynExecutor::new)
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -117,10 +118,10 @@ impl DynExecutor {
         Self(Arc::new(Reducing::new(executor)))
     }
 
-    /// The executor for a file of this name (without its folder), which may state the session.
+    /// The executor for the file at this path, which may state the session.
     #[must_use]
-    pub fn of_file(&self, name: &str) -> Self {
-        self.0.of_file(name).unwrap_or_else(|| self.clone())
+    pub fn of_file(&self, path: &Path) -> Self {
+        self.0.of_file(path).unwrap_or_else(|| self.clone())
     }
 
     /// The format.

@@ -4,6 +4,7 @@ use std::{
     borrow::Cow,
     fmt::{self, Debug},
     marker::PhantomData,
+    path::Path,
     sync::Arc,
 };
 
@@ -155,7 +156,7 @@ where
         self.format
     }
 
-    fn of_file(&self, _name: &str) -> Option<DynExecutor> {
+    fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
         None
     }
 

@@ -2,12 +2,14 @@
 
 mod action_mapper;
 mod result;
+mod thread;
 mod types;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::thread::AmpThread;
 use self::{result::AmpResult, types::AmpJson};
 use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, Text, ToolStatus},

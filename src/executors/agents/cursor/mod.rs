@@ -2,12 +2,14 @@
 
 mod action_mapper;
 mod answer;
+mod transcript;
 mod types;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::transcript::CursorTranscript;
 use self::types::{JsonLine, ToolCall};
 use crate::{
     conversation::{

@@ -1,6 +1,8 @@
 //! The settings file next to each of Droid's session files, `<session>.settings.json`. It states the model and the
 //! tokens of the whole session, which the session file does not.
 
+use std::path::Path;
+
 use super::{result::DroidResult, usage};
 use crate::{
     conversation::{Session, SessionId, TokenUsage},
@@ -34,7 +36,8 @@ impl Executor for DroidSettings {
     type Result = DroidResult;
     type Memory = ();
 
-    fn of_file(&self, name: &str) -> Option<Self> {
+    fn of_file(&self, path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
         let session = name.strip_suffix(ENDING).filter(|session| !session.is_empty())?;
         Some(Self { session: Some(session.into()) })
     }

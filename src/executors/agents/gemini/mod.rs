@@ -1,11 +1,13 @@
 //! Google's Gemini CLI: the stream of `gemini --output-format stream-json`.
 
+mod session;
 mod types;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::session::GeminiSession;
 use self::types::{Failure, JsonLine, RunResult};
 use crate::{
     conversation::{Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus},

@@ -20,6 +20,8 @@ pub struct Message<'a> {
     pub content: Vec<Block<'a>>,
     /// The usage of the message, as known when the line was written.
     pub usage: Option<TokenUsage>,
+    /// The terms of its price: see [`usage::terms`].
+    pub terms: Option<Text>,
     /// Unknown fields.
     pub unknown: Fields<'a>,
 }
@@ -87,6 +89,7 @@ impl<'a> Message<'a> {
         let id = object.text("id");
         let model = object.text("model");
         let content = object.raw("content").map(read_content).unwrap_or_default();
+        let terms = object.get("usage").and_then(value::object).and_then(|it| usage::terms(&it));
         let usage = usage::take(&mut object);
         object.ignore(&[
             "container",
@@ -98,7 +101,7 @@ impl<'a> Message<'a> {
             "stop_sequence",
             "type",
         ]);
-        Self { id, model, content, usage, unknown: object.rest() }
+        Self { id, model, content, usage, terms, unknown: object.rest() }
     }
 }
 

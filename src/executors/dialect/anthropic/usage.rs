@@ -1,9 +1,24 @@
 //! The token usage of a message.
 
 use crate::{
-    conversation::TokenUsage,
+    conversation::{Text, TokenUsage},
     executors::{dialect::counters::with_cache, wire::Object},
 };
+
+/// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
+pub fn terms(usage: &Object<'_>) -> Option<Text> {
+    let stated = |field: &str, unusual: &[&str]| {
+        let value = usage.get_str(field)?;
+        unusual.contains(&&*value).then(|| value.into_owned())
+    };
+    let terms = [
+        stated("speed", &["fast"]),
+        stated("service_tier", &["batch", "flex", "priority"]),
+        stated("inference_geo", &["us"]),
+    ];
+    let terms: Vec<String> = terms.into_iter().flatten().collect();
+    (!terms.is_empty()).then(|| terms.join(" ").into())
+}
 
 /// Takes the field `usage`. Its unknown fields stay, as `usage.name`.
 ///

@@ -286,7 +286,12 @@ impl Step<'_, '_> {
         let usage = message.usage.filter(|_| !messages::is_synthetic(message));
         let more = usage.and_then(|usage| self.memory.usage.increase(message.id.as_ref(), usage));
         let Some(usage) = more else { return };
-        self.cx.usage_of_message(message.id.clone(), message.model.clone(), usage);
+        // Other terms have other prices, so they are part of the name.
+        let model = match (&message.model, &message.terms) {
+            (Some(model), Some(terms)) => Some(format!("{model} {terms}").into()),
+            (model, _) => model.clone(),
+        };
+        self.cx.usage_of_message(message.id.clone(), model, usage);
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
