@@ -23,9 +23,9 @@ use crate::{
     ledger::{self, Cluster, INPUT, KafkaLedger},
     piece::Piece,
     place::Place,
-    record::Unfolded,
     say::say,
     sink::{Held, held},
+    unfolded::Unfolded,
 };
 
 /// The options of `foldline-fleet release`.

@@ -33,9 +33,9 @@ use crate::{
     error::Error,
     ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
     piece::Piece,
-    record::Unfolded,
     say::say,
     topics::Topics,
+    unfolded::Unfolded,
 };
 
 /// Bytes of logs that all lanes of a worker together fold before they commit: this bounds its memory.
@@ -141,12 +141,13 @@ impl Lane {
     /// Takes over a partition: fences its previous owner, and reads its states.
     pub(super) fn take_over(shared: &Shared, partition: i32) -> Result<Self, Error> {
         let begun = Instant::now();
-        let Topics { events, patches, state, .. } = &shared.topics;
+        let Topics { events, patches, state, checkpoints, .. } = &shared.topics;
         let place = Place { topic: state.clone(), partition };
         let id = format!("{}.{partition}", shared.group);
         let ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
         let patches = shared.patches.then(|| patches.as_str().into());
-        let target = Arc::new(Target { events: events.as_str().into(), patches, partition });
+        let [events, checkpoints] = [events, checkpoints].map(|name| name.as_str().into());
+        let target = Arc::new(Target { events, patches, checkpoints, partition });
         let counts = Counts {
             restoring: begun.elapsed(),
             sources: ledger.sources().count(),

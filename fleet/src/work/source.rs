@@ -20,9 +20,9 @@ use super::{
 use crate::{
     error::Error,
     ledger::Message,
+    messages::{Reached, Sender, VERSION},
     piece::Piece,
     place::Place,
-    record::{CHECKPOINT, Envelope, Reached},
 };
 
 type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
@@ -40,7 +40,7 @@ struct Stored {
 /// A source that is being folded.
 pub(super) struct Source {
     name: SourceName,
-    host: String,
+    sender: Arc<Sender>,
     target: Arc<Target>,
     /// `None` once the log is complete.
     segments: Option<SourceSegments>,
@@ -87,7 +87,9 @@ impl Source {
         let Some(executor) = registry.named(format) else { return Ok(None) };
         let file = Path::new(piece.path).file_name().unwrap_or_default().to_string_lossy();
         let executor = executor.of_file(&file);
-        let emitter = Outgoing::new(target.clone(), piece.source.as_str().into());
+        let (source, host) = (piece.source.as_str().into(), piece.host.into());
+        let sender = Arc::new(Sender { source, host, partition: target.partition });
+        let emitter = Outgoing::new(target.clone(), sender.clone());
         let span = span(piece.path);
         let mut facts = SourceFacts {
             path: piece.path.to_owned(),
@@ -118,7 +120,7 @@ impl Source {
             (!is_complete).then(|| Segments::new(piece.source.clone(), facts, expected, processor));
         let mut source = Self {
             name: piece.source.clone(),
-            host: piece.host.to_owned(),
+            sender,
             target: target.clone(),
             segments,
             pushed,
@@ -206,27 +208,29 @@ impl Source {
         if !has_moved && commit.output.is_empty() && !commit.checkpoint.complete {
             return Ok(Some(commit));
         }
-        let Checkpoint { facts, position, complete, .. } = &commit.checkpoint;
+        let checkpoint = self.checkpoint(&commit.checkpoint)?;
+        commit.output.push(checkpoint);
+        Ok(Some(commit))
+    }
+
+    /// The message that states the position reached.
+    fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<Message, Error> {
+        let Checkpoint { facts, position, complete, .. } = checkpoint;
         let reached = Reached {
-            facts: facts.clone(),
-            host: self.host.clone(),
-            from: commit.expected,
+            version: VERSION,
+            source: self.name.to_string(),
+            host: self.sender.host.to_string(),
+            path: facts.path.clone(),
+            format: facts.format.clone(),
+            task: facts.task.clone(),
+            file: self.pushed.file,
             position: *position,
-            complete: *complete,
             events: self.events,
-        };
-        let name = self.name.as_str();
-        let envelope = Envelope {
-            topic: &self.target.events,
-            partition: self.target.partition,
-            key: name,
-            source: &name.into(),
-            kind: &CHECKPOINT.into(),
+            complete: *complete,
         };
         let mut json = Vec::new();
         json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
-        envelope.enclose(json, |message| commit.output.push(message));
-        Ok(Some(commit))
+        Ok(self.sender.message(&self.target.checkpoints, self.name.as_str(), json))
     }
 
     fn commit_due(&mut self) -> Result<(), Error> {
