@@ -48,6 +48,12 @@ impl Topics {
         Arc::new(self.client.create().unwrap())
     }
 
+    /// The configuration of a client that compresses, as workers do.
+    pub(crate) fn compressing(&self) -> ClientConfig {
+        let mut client = self.client.clone();
+        client.set("compression.type", "lz4").set("linger.ms", "5").clone()
+    }
+
     /// Deletes the messages of a partition before an offset, as retention does.
     pub(crate) fn delete_before(&self, what: &str, partition: i32, offset: Offset) {
         let admin: AdminClient<DefaultClientContext> = self.client.create().unwrap();
