@@ -92,7 +92,7 @@ impl Sender {
             topic: topic.clone(),
             partition: Some(self.partition),
             key: key.as_bytes().to_owned(),
-            value,
+            value: Some(value),
             headers: vec![(SOURCE, self.source.clone())],
         }
     }

@@ -46,11 +46,12 @@ mod tests {
             let (mut joiner, mut joined) = (Joiner::default(), Vec::<Value>::new());
             let (session, at) = ((SessionKey(0), None), (7, Position::default()));
             let received = |message: crate::ledger::Message| {
-                assert!(message.value.len() <= 1_000_000 && message.key == b"s");
-                let document: Value = serde_json::from_slice(&message.value).unwrap();
+                let value = message.value.unwrap();
+                assert!(value.len() <= 1_000_000 && message.key == b"s");
+                let document: Value = serde_json::from_slice(&value).unwrap();
                 assert_eq!((&document["sequence"], &document["source"]), (&json!(7), &json!("s")));
-                let received = Received::read(&message.value).unwrap();
-                joined.extend(joiner.push::<Value>(&message.value, &received).unwrap());
+                let received = Received::read(&value).unwrap();
+                joined.extend(joiner.push::<Value>(&value, &received).unwrap());
             };
             sender.enclose(&"events".into(), session, at, &item, received).unwrap();
             let [joined] = &joined[..] else { panic!("{} items", joined.len()) };

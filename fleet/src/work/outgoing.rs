@@ -6,11 +6,15 @@ use foldline::{
     conversation::{DomainEvent, Located, Position, SessionId, SessionKey},
     emitters::patch::{ConversationPatch, PatchRecord, SessionPatches, session_patches},
     json,
+    ledger::SourceName,
     transduce::{Batch, Emitter, Gather, Resume},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{ledger::Message, messages::Sender};
+use crate::{
+    ledger::Message,
+    messages::{SOURCE, Sender},
+};
 
 /// The destinations of the messages of a partition.
 #[derive(Debug)]
@@ -22,10 +26,25 @@ pub(super) struct Target {
     pub(super) partition: i32,
 }
 
+impl Target {
+    /// The message that removes the checkpoint of a source.
+    pub(super) fn removal(&self, source: &SourceName) -> Message {
+        Message {
+            topic: self.checkpoints.clone(),
+            partition: Some(self.partition),
+            key: source.as_str().into(),
+            value: None,
+            headers: vec![(SOURCE, source.as_str().into())],
+        }
+    }
+}
+
 /// Converts the events of a source into messages.
 pub(super) struct Outgoing {
     target: Arc<Target>,
     sender: Arc<Sender>,
+    /// The number of events that were sent before: these are folded again, but not sent again.
+    sent: u64,
     memory: Memory,
     patches: Option<SessionPatches>,
     messages: Vec<Message>,
@@ -51,10 +70,10 @@ pub(super) struct Memory {
 const MESSAGE: usize = 256;
 
 impl Outgoing {
-    pub(super) fn new(target: Arc<Target>, sender: Arc<Sender>) -> Self {
+    pub(super) fn new(target: Arc<Target>, sender: Arc<Sender>, sent: u64) -> Self {
         let patches = target.patches.is_some().then(session_patches);
         let memory = Memory::default();
-        Self { target, sender, memory, patches, messages: Vec::new(), size: 0 }
+        Self { target, sender, sent, memory, patches, messages: Vec::new(), size: 0 }
     }
 
     /// The number of events so far.
@@ -72,7 +91,7 @@ impl Outgoing {
         let Self { sender, memory, messages, size, .. } = self;
         let name = memory.sessions.get(&session).map(SessionId::as_str);
         sender.enclose(topic, (session, name), at, item, |message| {
-            *size += message.value.len() + MESSAGE;
+            *size += message.value.as_ref().map_or(0, Vec::len) + MESSAGE;
             messages.push(message);
         })
     }
@@ -95,10 +114,13 @@ impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
             self.memory.sessions.insert(event.session, name.clone());
         }
         self.memory.events += 1;
-        let (topic, at) = (self.target.events.clone(), (self.memory.events, event.position));
-        let mut failures = Batch::from(self.send(&topic, event.session, at, &event.item).err());
         let patches = self.patches.as_mut().map(|patches| patches.emit(event));
-        failures.append(self.send_patches(patches.unwrap_or_default()));
+        let mut failures = Batch::EMPTY;
+        if self.memory.events > self.sent {
+            let (topic, at) = (self.target.events.clone(), (self.memory.events, event.position));
+            failures.extend(self.send(&topic, event.session, at, &event.item).err());
+            failures.append(self.send_patches(patches.unwrap_or_default()));
+        }
         if matches!(event.item, DomainEvent::SessionEnded) {
             self.memory.sessions.remove(&event.session);
         }

@@ -5,6 +5,7 @@ mod held;
 mod interface;
 mod outage;
 mod sinks;
+mod states;
 mod topics;
 mod trail;
 

@@ -101,6 +101,15 @@ impl Topics {
         states.max_by_key(|state| state.offset).unwrap().value
     }
 
+    /// Waits until the state of a source is stored.
+    pub(crate) fn await_state(&self, source: &str) {
+        let begun = Instant::now();
+        while !self.read("state").iter().any(|state| state.key == source.as_bytes()) {
+            assert!(begun.elapsed() < WAIT, "the state of {source} is not stored");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// The byte up to which a source is folded.
     pub(crate) fn folded_to(&self, source: &str) -> Option<u64> {
         let is_of_source = |message: &Read| message.headers["source"] == source;
