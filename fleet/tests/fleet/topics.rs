@@ -95,10 +95,14 @@ impl Topics {
         self.send("state", source, value, &[("parts", "1")]);
     }
 
-    /// The stored state of a source.
+    /// The stored state of a source, which is compressed.
     pub(crate) fn state(&self, source: &str) -> Vec<u8> {
         let states = self.read("state").into_iter().filter(|state| state.key == source.as_bytes());
-        states.max_by_key(|state| state.offset).unwrap().value
+        let state = states.max_by_key(|state| state.offset).unwrap().value;
+        let mut json = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&*state), &mut json)
+            .unwrap();
+        json
     }
 
     /// Waits until the state of a source is stored.
