@@ -132,6 +132,7 @@ fn wake(
         host: "",
         task: None,
         before: None,
+        created: None,
         is_end: false,
         bytes: &[],
     };

@@ -17,7 +17,9 @@ use super::{
 
 /// Copies of the state and the checkpoint of a source, under other names.
 fn multiply(topics: &Topics, what: &str, count: u64) -> usize {
-    let Read { key, value, headers, .. } = topics.read(what).into_iter().next_back().unwrap();
+    let mut messages = topics.read(what).into_iter();
+    let Read { key, value, headers, .. } =
+        messages.rfind(|read| read.key.starts_with(b"source")).unwrap();
     let (key, topic) = (String::from_utf8(key).unwrap(), format!("{}.{what}", topics.prefix));
     let producer: BaseProducer = topics.compressing().create().unwrap();
     for number in 0..count {

@@ -190,11 +190,12 @@ impl KafkaLedger {
         self.sources.get(source)?.position
     }
 
-    /// The complete sources whose states were stored before a time, in milliseconds since 1970, at most this many.
-    pub fn complete_before(&self, time: i64, most: usize) -> Vec<SourceName> {
+    /// The complete sources whose states were stored before a time, with the time when they were stored, in
+    /// milliseconds since 1970; at most this many.
+    pub fn complete_before(&self, time: i64, most: usize) -> Vec<(SourceName, i64)> {
         let is_old = |stored: &Stored| stored.is_complete && stored.at < time;
         let old = self.sources.iter().filter(|(_, stored)| is_old(stored));
-        old.map(|(source, _)| source.clone()).take(most).collect()
+        old.map(|(source, stored)| (source.clone(), stored.at)).take(most).collect()
     }
 
     fn ensure_readable(&self, source: &SourceName) -> Result<(), KafkaLedgerError> {

@@ -42,6 +42,11 @@ impl Sent {
         Ok(Self { extents })
     }
 
+    /// Whether there is a checkpoint of a source that its state may not cover.
+    pub(super) fn has(&self, source: &SourceName) -> bool {
+        self.extents.contains_key(source)
+    }
+
     /// What was sent of a source, if that may be more than its state covers.
     pub(super) fn extent(&self, source: &SourceName) -> Result<Extent, String> {
         self.extents.get(source).cloned().unwrap_or(Ok(Extent::default()))

@@ -24,8 +24,7 @@ fn events_without_a_stored_state_are_not_sent_again() {
     let stored = Stored::start("ahead");
     let content = logs::droid("a-session", 200, 1).into_bytes();
     let [first, second] = ["first", "second"].map(|source| stored.sender(source));
-    let ends: Vec<_> =
-        content.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+    let ends = ends(&content);
     let mut at = 0;
     for (round, part) in (1..=3).zip(ends.chunks(ends.len() / 3)) {
         let end = if round == 3 { content.len() } else { part[part.len() - 1] };
@@ -86,6 +85,23 @@ fn a_complete_source_expires_and_its_late_lines_are_named() {
     complete.flush();
     let held = await_unfolded(&stored.cluster, &stored.topics, 1);
     assert!(held[0].0 == "complete" && held[0].1.contains("has expired"), "{held:?}");
+    // So is a log that is shipped again as a whole, until it is released: its file is known to be old.
+    let again = stored.sender("again");
+    again.created(&content[..ends(&content)[0]], 1);
+    again.flush();
+    let held = await_unfolded(&stored.cluster, &stored.topics, 2);
+    assert!(held[0].0 == "again" && held[0].1.contains("may be one of them"), "{held:?}");
+    stored.run(&["release", "again"]);
+    again.send(&content, 0, 0, content.len(), 1 << 16);
+    again.end(0, content.len());
+    again.flush();
+    stored.topics.await_complete(2);
     worker.stop();
-    assert!(stored.topics.events("events")["complete"] == replayed_bytes(&content));
+    let (events, expected) = (stored.topics.events("events"), replayed_bytes(&content));
+    assert!(events["complete"] == expected && events["again"] == expected);
+}
+
+/// The ends of the lines.
+fn ends(content: &[u8]) -> Vec<usize> {
+    content.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect()
 }

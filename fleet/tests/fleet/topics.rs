@@ -271,9 +271,10 @@ struct Message<'a> {
     patch: Option<&'a RawValue>,
 }
 
-/// Whether a checkpoint states that its source is complete.
+/// Whether a checkpoint states that its source is complete. That of an expired source is empty.
 fn is_complete(checkpoint: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(checkpoint).unwrap()["complete"] == true
+    !checkpoint.is_empty()
+        && serde_json::from_slice::<serde_json::Value>(checkpoint).unwrap()["complete"] == true
 }
 
 /// Sends pieces of a log like a shipper.
@@ -303,24 +304,34 @@ impl Sender<'_> {
     }
 
     pub(crate) fn message(&self, bytes: &[u8], position: &str, before: Option<u64>, is_end: bool) {
-        let header =
-            |headers: OwnedHeaders, key, value| headers.insert(Header { key, value: Some(value) });
-        let mut headers = OwnedHeaders::new();
-        for (key, value) in [
+        let before = before.map(|before| ("before", before.to_string()));
+        let end = is_end.then(|| ("end", "1".to_owned()));
+        self.with(bytes, position, before.into_iter().chain(end));
+    }
+
+    /// Sends the first bytes of a log whose file was created at this time.
+    pub(crate) fn created(&self, bytes: &[u8], at: i64) {
+        self.with(bytes, "0:0", [("created", at.to_string())]);
+    }
+
+    /// Sends bytes with further headers.
+    fn with(
+        &self,
+        bytes: &[u8],
+        position: &str,
+        more: impl IntoIterator<Item = (&'static str, String)>,
+    ) {
+        let usual = [
             ("position", position),
             ("format", &self.format),
             ("path", &self.source),
             ("host", "test"),
-        ] {
-            headers = header(headers, key, value);
-        }
-        let before = before.map(|before| before.to_string());
-        if let Some(before) = &before {
-            headers = header(headers, "before", before);
-        }
-        if is_end {
-            headers = header(headers, "end", "1");
-        }
+        ];
+        let usual = usual.map(|(key, value)| (key, value.to_owned()));
+        let header = |headers: OwnedHeaders, (key, value): (&str, String)| {
+            headers.insert(Header { key, value: Some(&value) })
+        };
+        let headers = usual.into_iter().chain(more).fold(OwnedHeaders::new(), header);
         let topic = format!("{}.logs", self.topics.prefix);
         let mut record =
             BaseRecord::to(&topic).key(self.source.as_bytes()).payload(bytes).headers(headers);

@@ -113,6 +113,7 @@ impl Lane {
         };
         let mut marks = vec![offset(INPUT, self.folded)?, offset(AGAIN, again)?];
         marks.extend(self.deleted.mark(DELETED.to_owned())?);
+        marks.extend(self.expiry.mark()?);
         for (source, note) in std::mem::take(&mut self.notes) {
             let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
             marks.push(Mark { name: Unfolded::mark(&source), state });

@@ -146,6 +146,7 @@ impl Lane {
         let again = offset(self.ledger.mark(AGAIN)?);
         self.folded = folded.unwrap_or(0);
         self.begun = self.folded;
+        self.expiry = Expiry::read(&mut self.ledger)?;
         self.next = folded.map(|folded| again.map_or(folded, |again| again.min(folded)));
         self.deleted = Deleted::stored(self.ledger.mark(DELETED)?);
         self.find_deleted(shared)?;
@@ -220,6 +221,15 @@ impl Lane {
         let bytes = self.counts.bytes;
         let Piece { source: name, path, place, .. } = piece;
         if !sources.contains_key(name) {
+            // A released source has a mark without a note.
+            let noted = ledger.mark(&Unfolded::mark(name))?;
+            let is_unknown = !ledger.has(name) && !self.sent.has(name) && noted.is_none();
+            if is_unknown && piece.created.is_some_and(|at| self.expiry.may_have_expired(at)) {
+                let note = "its file is older than sources that have expired, so it may be one of them and its \
+                            events known; release it to fold it";
+                self.refuse(piece, note.to_owned());
+                return Ok(());
+            }
             let sent = match self.sent.extent(name) {
                 Ok(sent) => sent,
                 Err(reason) => {
@@ -253,7 +263,6 @@ impl Lane {
                 }
                 Err(error) => return Err(error),
             };
-            let noted = ledger.mark(&Unfolded::mark(name))?;
             let is_noted = noted.is_some_and(|note| note.get() != "null");
             let used = *commits;
             let open = Open { source, used, is_told: false, is_noted, is_touched: false };
