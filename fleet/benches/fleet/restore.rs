@@ -82,7 +82,11 @@ pub(crate) fn partitions(cluster: &Cluster) {
         let topics = Topics::make(&cluster.addresses, &prefix, partitions, 1);
         let begun = Instant::now();
         let worker = Worker::start(cluster, &topics);
-        while worker.count("foldline_fleet_sources{") < f64::from(partitions) {
+        let is_ready = || {
+            let restored = worker.figures("foldline_fleet_restore_seconds{");
+            restored.len() == partitions as usize && restored.iter().all(|seconds| *seconds > 0.0)
+        };
+        while !is_ready() {
             thread::sleep(Duration::from_millis(50));
         }
         let ready = begun.elapsed();

@@ -15,7 +15,7 @@ mod stored;
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -40,14 +40,17 @@ use self::{
 /// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
+/// The number of partitions whose states are read at the same time.
+const READERS: usize = 4;
+
 /// The name of the [`Mark`] that holds the offset of the next input message.
 pub const INPUT: &str = "input";
 
 /// A cluster, for the ledgers that a process opens there.
 pub struct Cluster {
     client: ClientConfig,
-    /// Reads are serialised: a consumer needs half a second before it reads at all.
-    reader: Mutex<BaseConsumer>,
+    /// A few readers for all partitions: a consumer needs half a second before it reads at all.
+    readers: Vec<Mutex<BaseConsumer>>,
 }
 
 impl Cluster {
@@ -56,7 +59,11 @@ impl Cluster {
     /// # Errors
     /// The configuration is invalid. Nothing is sent yet.
     pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
-        Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
+        let mut readers = Vec::with_capacity(READERS);
+        for _ in 0..READERS {
+            readers.push(Mutex::new(restore::reader(client)?));
+        }
+        Ok(Self { client: client.clone(), readers })
     }
 
     /// Reads the stored states at a place without taking it over: no owner is fenced, and uncommitted data of the
@@ -89,12 +96,17 @@ impl Cluster {
         place: &Place,
         mut each: impl FnMut(&[u8], Option<&[u8]>),
     ) -> Result<(), KafkaLedgerError> {
-        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        restore::each(&reader, place, |key, value, _| each(key, value))
+        restore::each(&self.reader(place), place, |key, value, _| each(key, value))
+    }
+
+    /// A reader for a place.
+    fn reader(&self, place: &Place) -> MutexGuard<'_, BaseConsumer> {
+        let number = usize::try_from(place.partition).unwrap_or_default() % self.readers.len();
+        self.readers[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
-        restore::read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner), place)
+        restore::read(&self.reader(place), place)
     }
 }
 
