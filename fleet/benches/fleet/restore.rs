@@ -15,7 +15,8 @@ use super::{
     topics::{Read, Topics},
 };
 
-/// Copies of the state and the checkpoint of a source, under other names.
+/// Copies of the state or the checkpoint of a source, under other names. A state is compressed: copies of it get other
+/// bytes, which the broker cannot compress either.
 fn multiply(topics: &Topics, what: &str, count: u64) -> usize {
     let mut messages = topics.read(what).into_iter();
     let Read { key, value, headers, .. } =
@@ -24,7 +25,10 @@ fn multiply(topics: &Topics, what: &str, count: u64) -> usize {
     let producer: BaseProducer = topics.compressing().create().unwrap();
     for number in 0..count {
         let name = format!("host/2f-{number:08}-0a1b2c3d4e5f");
-        let value = replaced(&value, key.as_bytes(), name.as_bytes());
+        let value = match what {
+            "state" => noise(&value, number),
+            _ => replaced(&value, key.as_bytes(), name.as_bytes()),
+        };
         let headers = headers.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
             headers.insert(Header { key, value: Some(value) })
         });
@@ -38,6 +42,16 @@ fn multiply(topics: &Topics, what: &str, count: u64) -> usize {
     }
     producer.flush(Duration::from_secs(300)).unwrap();
     value.len()
+}
+
+/// Random bytes of the same length, after the first byte.
+fn noise(value: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 56) as u8
+    };
+    value[..1].iter().copied().chain((1..value.len()).map(&mut next)).collect()
 }
 
 fn replaced(value: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {

@@ -132,7 +132,7 @@ impl std::fmt::Debug for Cluster {
 /// Additions to a [commit](KafkaLedger::commit_with).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extra<'a> {
-    /// Output of sources whose stored state remains where it is. Whoever resumes such a source gets this output again,
+    /// Output of sources whose stored state remains where it is. The next owner of such a source makes this output again,
     /// and has to recognise it.
     pub ahead: &'a [Message],
     /// Sources whose states are removed.

@@ -193,11 +193,12 @@ impl Worker {
                 let now = Instant::now();
                 self.broken.extend(partitions.into_iter().map(|partition| (partition, now)));
             }
+            // If the next owner has not fenced this one yet, it finds all states.
             Change::Taken(partitions) => {
                 for partition in partitions {
                     self.broken.remove(&partition);
                     if let Some(lane) = self.lanes.remove(&partition) {
-                        lane.order(Order::Abandon);
+                        lane.order(Order::Conclude);
                         self.leaving.insert(partition, lane);
                     }
                 }

@@ -36,10 +36,8 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub(super) enum Order {
     /// Continue.
     Fold,
-    /// Commit folded data, and end.
+    /// Commit folded data and all states, and end.
     Conclude,
-    /// End. The next owner folds uncommitted data.
-    Abandon,
 }
 
 /// A lane and its thread, from taking over the partition to its end.
