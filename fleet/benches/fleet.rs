@@ -2,14 +2,27 @@
 //!
 //! A worker folds logs, and a bare loop consumes the same logs and produces the very messages of the worker, in
 //! transactions of the same size: the difference is Foldline's cost. Both times begin with the start of the program.
-//! Then one and two workers that wait for the logs. Then 10,000 sources: memory, and the time to take them over.
-//! `FOLDLINE_FLEET_MB` sets the megabytes of logs (128), `FOLDLINE_FLEET_SOURCES` the number of sources (10000).
+//! Then one and two workers that wait for the logs. `FOLDLINE_FLEET_MB` sets the megabytes of logs (128).
+//!
+//! Further measurements, by name: `cargo bench -p foldline-fleet -- NAME..`
+//!
+//! - `many`: 10,000 sources, one after the other: memory, and the time to take them over
+//! - `at-once`: 10,000 sources that take turns line by line
+//! - `paced`: 10,000 sources with a line a second each, for `FOLDLINE_FLEET_SECONDS` (180): the traffic of each topic
+//! - `restore`: 1,000,000 stored sources
+//! - `partitions`: what a worker needs for 1, 8, 64 and 256 partitions
+//!
+//! `FOLDLINE_FLEET_SOURCES` sets the number of sources.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code, missing_docs)]
 
+#[path = "fleet/at_once.rs"]
+mod at_once;
 #[path = "../tests/broker/mod.rs"]
 mod broker;
 #[path = "../../cli/tests/logs/mod.rs"]
 mod logs;
+#[path = "fleet/restore.rs"]
+mod restore;
 #[path = "../tests/fleet/topics.rs"]
 mod topics;
 
@@ -50,6 +63,24 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn main() {
     let cluster = Cluster::start(1);
+    let named: Vec<_> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+    if named.is_empty() {
+        in_sequence(&cluster);
+    }
+    for name in named {
+        match name.as_str() {
+            "many" => many(&cluster, number("FOLDLINE_FLEET_SOURCES", 10_000)),
+            "at-once" => at_once::at_once(&cluster),
+            "paced" => at_once::paced(&cluster),
+            "restore" => restore::restore(&cluster),
+            "partitions" => restore::partitions(&cluster),
+            other => panic!("there is no measurement {other}"),
+        }
+    }
+}
+
+/// Workers that fold long logs, compared with a bare loop.
+fn in_sequence(cluster: &Cluster) {
     let megabytes = number("FOLDLINE_FLEET_MB", 128);
     let contents: Vec<Vec<u8>> =
         (0..64).map(|seed| log(seed, megabytes * (1 << 20) / 64)).collect();
@@ -61,8 +92,8 @@ fn main() {
         contents.len()
     );
     for round in 1..=3 {
-        let (one, peak, topics) = worked(&cluster, &format!("one-{round}"), &contents, 1);
-        let bare = copied(&cluster, &topics, &format!("bare-{round}"));
+        let (one, peak, topics) = worked(cluster, &format!("one-{round}"), &contents, 1);
+        let bare = copied(cluster, &topics, &format!("bare-{round}"));
         let rate = |time: Duration| {
             let seconds = time.as_secs_f64();
             format!("{:.0} lines/s, {:.1} MB/s", lines as f64 / seconds, mega(bytes) / seconds)
@@ -73,7 +104,7 @@ fn main() {
             one.as_secs_f64() / bare.as_secs_f64(),
         );
         let [alone, both] = [1, 2].map(|workers| {
-            streamed(&cluster, &format!("streamed-{workers}-{round}"), &contents, workers)
+            streamed(cluster, &format!("streamed-{workers}-{round}"), &contents, workers)
         });
         println!(
             "  while it is sent: one worker {alone:.2?} ({}), two {both:.2?} ({}): {:.2}x as fast",
@@ -82,7 +113,6 @@ fn main() {
             alone.as_secs_f64() / both.as_secs_f64(),
         );
     }
-    many(&cluster, number("FOLDLINE_FLEET_SOURCES", 10_000));
 }
 
 fn mega(bytes: usize) -> f64 {
@@ -148,6 +178,19 @@ impl Worker {
 
     fn count(&self, name: &str) -> f64 {
         self.figures(name).len() as f64
+    }
+
+    fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The CPU time of its threads.
+    fn cpu(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<_> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
+        // The unit of Linux.
+        Duration::from_millis(ticks * 10)
     }
 
     /// Its peak memory, in KiB.

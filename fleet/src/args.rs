@@ -38,4 +38,6 @@ pub(crate) enum Command {
     /// failed, an event cannot be read, or data is missing. Other sources continue. Remove the cause first: a source
     /// is held back again otherwise.
     Release(ReleaseArgs),
+    /// Prints the JSON Schema of the messages in the topics of events, patches and checkpoints
+    Schema,
 }

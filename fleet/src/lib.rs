@@ -8,7 +8,7 @@
 //!   logs ─▶ ship ─▶ foldline.logs ─▶ work ─▶ foldline.events ─▶ sink ─▶ SQLite
 //!                                     │ ▲
 //!                                     ▼ │
-//!                               foldline.state
+//!                       foldline.state, foldline.checkpoints
 //! ```
 //!
 //! The broker stores messages, assigns partitions to workers and fences stale workers. This crate adds the
@@ -28,18 +28,20 @@ mod exporter;
 mod init;
 pub mod ledger;
 mod members;
+mod messages;
 mod piece;
 mod place;
-mod record;
 mod release;
 mod run;
 mod say;
+mod schema;
 mod settings;
 mod ship;
 mod sink;
 mod sound;
 mod status;
 mod topics;
+mod unfolded;
 mod work;
 
 pub use self::run::Fleet;

@@ -30,6 +30,8 @@ pub(crate) struct Piece<'a> {
     /// At the beginning of a further file: how much of the previous file was shipped. Otherwise, bytes missing at the
     /// end of that file could not be detected.
     pub(crate) before: Option<u64>,
+    /// At the beginning of the log: when its file was created, in milliseconds since 1970, if the machine knows it.
+    pub(crate) created: Option<i64>,
     /// The log is complete: held data is released. The piece has no bytes then.
     pub(crate) is_end: bool,
     /// The bytes, exactly as in the log.
@@ -48,6 +50,7 @@ impl<'a> Piece<'a> {
         ];
         all.extend(self.task.map(|task| header("task", task)));
         all.extend(self.before.map(|before| header("before", &before.to_string())));
+        all.extend(self.created.map(|created| header("created", &created.to_string())));
         all.extend(self.is_end.then(|| header("end", "1")));
         all.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
             headers.insert(Header { key, value: Some(value) })
@@ -70,6 +73,7 @@ impl<'a> Piece<'a> {
             host: header("host").unwrap_or_default(),
             task: header("task"),
             before: header("before").and_then(|before| before.parse().ok()),
+            created: header("created").and_then(|created| created.parse().ok()),
             is_end: header("end").is_some(),
             bytes: message.payload().unwrap_or_default(),
         })
@@ -98,12 +102,14 @@ mod tests {
             host: "host",
             task: Some("a task"),
             before: Some(70),
+            created: Some(1_760_000_000_000),
             is_end: false,
             bytes: b"{}\n",
         };
-        for piece in
-            [piece.clone(), Piece { task: None, before: None, is_end: true, bytes: b"", ..piece }]
-        {
+        for piece in [
+            piece.clone(),
+            Piece { task: None, before: None, created: None, is_end: true, bytes: b"", ..piece },
+        ] {
             let message = OwnedMessage::new(
                 Some(piece.bytes.to_owned()),
                 Some(piece.source.as_str().into()),

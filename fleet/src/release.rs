@@ -23,9 +23,9 @@ use crate::{
     ledger::{self, Cluster, INPUT, KafkaLedger},
     piece::Piece,
     place::Place,
-    record::Unfolded,
     say::say,
     sink::{Destination, Held, held},
+    unfolded::Unfolded,
 };
 
 /// The options of `foldline-fleet release`.
@@ -133,6 +133,7 @@ fn wake(
         host: "",
         task: None,
         before: None,
+        created: None,
         is_end: false,
         bytes: &[],
     };

@@ -9,7 +9,7 @@ use foldline_cli::shared::log_to_stderr;
 use crate::{
     args::{Args, Command},
     error::Error,
-    init, release, ship, sink, status, work,
+    init, release, schema, ship, sink, status, work,
 };
 
 /// The program `foldline-fleet`, with its executors.
@@ -73,6 +73,7 @@ impl Fleet {
             Command::Init(args) => init::run(args),
             Command::Status(args) => status::run(args),
             Command::Release(args) => release::run(args),
+            Command::Schema => schema::run(),
         }
     }
 

@@ -11,6 +11,7 @@ pub(super) enum Role {
     Events,
     Patches,
     State,
+    Checkpoints,
 }
 
 /// The smallest message size that librdkafka may need, which was the limit of very old brokers.
@@ -22,7 +23,8 @@ const FOR_EVER: i64 = -1;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Role {
-    pub(super) const ALL: [Self; 4] = [Self::Logs, Self::Events, Self::Patches, Self::State];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Logs, Self::Events, Self::Patches, Self::State, Self::Checkpoints];
 
     /// The name of its topic.
     pub(super) fn topic(self, topics: &Topics) -> &str {
@@ -31,6 +33,7 @@ impl Role {
             Self::Events => &topics.events,
             Self::Patches => &topics.patches,
             Self::State => &topics.state,
+            Self::Checkpoints => &topics.checkpoints,
         }
     }
 
@@ -43,9 +46,9 @@ impl Role {
             ("message.timestamp.type", "CreateTime".to_owned()),
         ];
         match self {
-            // A worker that takes over a partition reads all its states, including replaced ones that are not removed
-            // yet. Segments are closed early, because only closed segments are compacted.
-            Self::State => all.extend([
+            // A worker that takes over a partition reads all its states and checkpoints, including replaced ones that are
+            // not removed yet. Segments are closed early, because only closed segments are compacted.
+            Self::State | Self::Checkpoints => all.extend([
                 ("cleanup.policy", "compact".to_owned()),
                 ("min.cleanable.dirty.ratio", "0.1".to_owned()),
                 ("segment.ms", "3600000".to_owned()),
@@ -91,7 +94,7 @@ impl Found {
     /// Human-readable retention.
     pub(super) fn kept(&self) -> String {
         match (self.role, self.setting("retention.ms").and_then(|text| text.parse().ok())) {
-            (Role::State, _) => "the latest of each".to_owned(),
+            (Role::State | Role::Checkpoints, _) => "the latest of each".to_owned(),
             (_, Some(milliseconds)) => period(milliseconds),
             (_, None) => String::new(),
         }
@@ -180,7 +183,7 @@ fn one(
     let policy = topic.setting("cleanup.policy").unwrap_or_default();
     let compacts = policy.split(',').any(|part| part.trim() == "compact");
     match role {
-        Role::State if policy != "compact" => wrong.push(format!(
+        Role::State | Role::Checkpoints if policy != "compact" => wrong.push(format!(
             "{name} has cleanup.policy={policy}, which deletes the positions of sources; {}",
             set("cleanup.policy", "compact")
         )),
@@ -234,7 +237,7 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
             _ => {}
         }
     }
-    if *role == Role::State {
+    if matches!(role, Role::State | Role::Checkpoints) {
         return;
     }
     match (topic.number("retention.ms"), retention) {
@@ -289,6 +292,12 @@ mod tests {
                 "cleanup.policy",
                 "compact,delete",
                 "cleanup.policy=compact on the topic p.state",
+            ),
+            (
+                Role::Checkpoints,
+                "cleanup.policy",
+                "delete",
+                "cleanup.policy=compact on the topic p.checkpoints",
             ),
             (Role::Logs, "cleanup.policy", "compact", "cleanup.policy=delete on the topic p.logs"),
             (

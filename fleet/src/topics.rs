@@ -7,12 +7,14 @@ pub(crate) struct Topics {
     prefix: String,
     /// Lines of logs, by source.
     pub(crate) logs: String,
-    /// Domain events, by session, and the position reached in each source.
+    /// Domain events, by session.
     pub(crate) events: String,
     /// JSON Patches, by session.
     pub(crate) patches: String,
     /// The latest state of each source.
     pub(crate) state: String,
+    /// The position reached in each source.
+    pub(crate) checkpoints: String,
 }
 
 impl Topics {
@@ -24,6 +26,7 @@ impl Topics {
             events: name("events"),
             patches: name("patches"),
             state: name("state"),
+            checkpoints: name("checkpoints"),
         }
     }
 

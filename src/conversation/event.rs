@@ -21,6 +21,7 @@ use super::{
 /// An event says *what* happened, never *where it is displayed*: entries have no index here. An entry is shared, so
 /// that a consumer may keep it without copying it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DomainEvent {
@@ -141,6 +142,7 @@ impl DomainEvent {
 
 /// Something invalid or unknown in a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Warning {
     /// The kind.

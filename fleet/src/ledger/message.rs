@@ -13,8 +13,8 @@ pub struct Message {
     pub partition: Option<i32>,
     /// The key.
     pub key: Vec<u8>,
-    /// The value.
-    pub value: Vec<u8>,
+    /// The value; `None` removes the key from a compacted topic.
+    pub value: Option<Vec<u8>>,
     /// Names and values of the headers.
     pub headers: Vec<(&'static str, Arc<str>)>,
 }

@@ -15,7 +15,7 @@ mod stored;
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -32,13 +32,16 @@ use rdkafka::{
 };
 
 pub use self::{error::KafkaLedgerError, message::Message, stored::Place};
-use self::{restore::PATIENCE, stored::Stored};
+use self::{
+    restore::PATIENCE,
+    stored::{PART, Stored},
+};
 
 /// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
-/// Bytes of a state per message: brokers accept a mebibyte by default.
-const PART: usize = 900 << 10;
+/// The number of partitions whose states are read at the same time.
+const READERS: usize = 4;
 
 /// The name of the [`Mark`] that holds the offset of the next input message.
 pub const INPUT: &str = "input";
@@ -46,8 +49,8 @@ pub const INPUT: &str = "input";
 /// A cluster, for the ledgers that a process opens there.
 pub struct Cluster {
     client: ClientConfig,
-    /// Reads are serialised: a consumer needs half a second before it reads at all.
-    reader: Mutex<BaseConsumer>,
+    /// A few readers for all partitions: a consumer needs half a second before it reads at all.
+    readers: Vec<Mutex<BaseConsumer>>,
 }
 
 impl Cluster {
@@ -56,7 +59,11 @@ impl Cluster {
     /// # Errors
     /// The configuration is invalid. Nothing is sent yet.
     pub fn new(client: &ClientConfig) -> Result<Self, KafkaLedgerError> {
-        Ok(Self { client: client.clone(), reader: Mutex::new(restore::reader(client)?) })
+        let mut readers = Vec::with_capacity(READERS);
+        for _ in 0..READERS {
+            readers.push(Mutex::new(restore::reader(client)?));
+        }
+        Ok(Self { client: client.clone(), readers })
     }
 
     /// Reads the stored states at a place without taking it over: no owner is fenced, and uncommitted data of the
@@ -65,17 +72,41 @@ impl Cluster {
     /// # Errors
     /// The cluster cannot be reached.
     pub fn states(&self, place: &Place) -> Result<States, KafkaLedgerError> {
-        let restore::Restored { sources, marks, damaged } = self.read(place)?;
-        let read = |(source, stored): (SourceName, Stored)| {
-            let checkpoint = stored.read(&source)?;
-            Ok((source, checkpoint))
-        };
-        let checkpoints = sources.into_iter().map(read).collect::<Result<_, _>>()?;
+        let restore::Restored { sources, marks, mut damaged } = self.read(place)?;
+        let mut checkpoints = HashMap::new();
+        for (source, stored) in sources {
+            match stored.read(&source) {
+                Ok(checkpoint) => drop(checkpoints.insert(source, checkpoint)),
+                Err(KafkaLedgerError::Damaged { reason, .. }) => {
+                    damaged.insert(source, reason);
+                }
+                Err(error) => return Err(error),
+            }
+        }
         Ok(States { checkpoints, marks, damaged })
     }
 
+    /// Passes the key and the value of each message of a partition to `each`, in their order; a removed key has no
+    /// value. Open transactions are not waited for.
+    ///
+    /// # Errors
+    /// The cluster cannot be reached.
+    pub fn read_topic(
+        &self,
+        place: &Place,
+        mut each: impl FnMut(&[u8], Option<&[u8]>),
+    ) -> Result<(), KafkaLedgerError> {
+        restore::each(&self.reader(place), place, |key, value, _| each(key, value))
+    }
+
+    /// A reader for a place.
+    fn reader(&self, place: &Place) -> MutexGuard<'_, BaseConsumer> {
+        let number = usize::try_from(place.partition).unwrap_or_default() % self.readers.len();
+        self.readers[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {
-        restore::read(&self.reader.lock().unwrap_or_else(PoisonError::into_inner), place)
+        restore::read(&self.reader(place), place)
     }
 }
 
@@ -96,6 +127,16 @@ impl std::fmt::Debug for Cluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cluster").finish_non_exhaustive()
     }
+}
+
+/// Additions to a [commit](KafkaLedger::commit_with).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extra<'a> {
+    /// Output of sources whose stored state remains where it is. The next owner of such a source makes this output again,
+    /// and has to recognise it.
+    pub ahead: &'a [Message],
+    /// Sources whose states are removed.
+    pub removed: &'a [SourceName],
 }
 
 /// A ledger whose engine is a Kafka cluster.
@@ -147,8 +188,26 @@ impl KafkaLedger {
     }
 
     /// The names of the known sources.
-    pub fn sources(&self) -> impl Iterator<Item = &SourceName> {
+    pub fn sources(&self) -> impl ExactSizeIterator<Item = &SourceName> {
         self.sources.keys()
+    }
+
+    /// Whether there is a stored state of a source.
+    pub fn has(&self, source: &SourceName) -> bool {
+        self.sources.contains_key(source)
+    }
+
+    /// The position of the stored state of a source; `None` if there is none, or if only the state itself says it.
+    pub fn position(&self, source: &SourceName) -> Option<Position> {
+        self.sources.get(source)?.position
+    }
+
+    /// The complete sources whose states were stored before a time, with the time when they were stored, in
+    /// milliseconds since 1970; at most this many.
+    pub fn complete_before(&self, time: i64, most: usize) -> Vec<(SourceName, i64)> {
+        let is_old = |stored: &Stored| stored.is_complete && stored.at < time;
+        let old = self.sources.iter().filter(|(_, stored)| is_old(stored));
+        old.map(|(source, stored)| (source.clone(), stored.at)).take(most).collect()
     }
 
     fn ensure_readable(&self, source: &SourceName) -> Result<(), KafkaLedgerError> {
@@ -161,6 +220,38 @@ impl KafkaLedger {
         }
     }
 
+    /// Commits like a [`Ledger`], together with messages and removals that do not belong to a segment.
+    ///
+    /// # Errors
+    /// As for [`Ledger::commit`].
+    pub fn commit_with(
+        &mut self,
+        commits: &[Commit<Vec<Message>>],
+        Extra { ahead, removed }: Extra<'_>,
+        beside: &[Mark],
+    ) -> Result<(), CommitError<KafkaLedgerError>> {
+        self.compare(commits)?;
+        let mut latest = HashMap::new();
+        for Commit { source, checkpoint, .. } in commits {
+            latest.insert(source, checkpoint);
+        }
+        let mut states = Vec::new();
+        for (source, checkpoint) in latest {
+            states.push((source, Stored::of(source, checkpoint)?));
+        }
+        self.transact(|ledger| {
+            let outputs = commits.iter().flat_map(|commit| &commit.output);
+            outputs.chain(ahead).try_for_each(|message| ledger.send(message))?;
+            states.iter().try_for_each(|(source, state)| ledger.send_state(source, state))?;
+            removed.iter().try_for_each(|source| ledger.send_removal(source))?;
+            beside.iter().try_for_each(|mark| ledger.send_mark(mark))
+        })?;
+        self.sources.extend(states.into_iter().map(|(source, state)| (source.clone(), state)));
+        removed.iter().for_each(|source| drop(self.sources.remove(source)));
+        self.marks.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
+        Ok(())
+    }
+
     /// Checks that every commit begins at the stored position of its source.
     fn compare(
         &self,
@@ -171,7 +262,10 @@ impl KafkaLedger {
             self.ensure_readable(source)?;
             let stored = match standing.get(source) {
                 Some(position) => *position,
-                None => self.sources.get(source).map(|stored| stored.position),
+                None => match self.sources.get(source) {
+                    Some(known) => Some(known.position(source)?),
+                    None => None,
+                },
             };
             if stored != *expected {
                 let (source_name, expected) = (source.clone(), *expected);
@@ -225,8 +319,8 @@ impl KafkaLedger {
 
     fn send(&self, message: &Message) -> Result<(), KafkaError> {
         let Message { topic, partition, key, value, .. } = message;
-        let mut record = BaseRecord::to(topic).key(key).payload(value).headers(message.headers());
-        record.partition = *partition;
+        let mut record = BaseRecord::to(topic).key(key).headers(message.headers());
+        (record.partition, record.payload) = (*partition, value.as_ref());
         self.enqueue(record)
     }
 
@@ -243,21 +337,34 @@ impl KafkaLedger {
     }
 
     /// Sends the state of a source, in parts if it is long; surplus parts of an earlier, longer state are removed.
-    fn send_state(&self, source: &SourceName, json: &str, before: usize) -> Result<(), KafkaError> {
-        let parts: Vec<_> = json.as_bytes().chunks(PART).map(<[u8]>::to_vec).collect();
-        let (count, topic) = (parts.len().to_string(), &self.place.topic);
-        for (index, part) in parts.iter().enumerate() {
-            let header = Header { key: restore::PARTS, value: Some(&count) };
-            let key = restore::key_of_part(source, index);
+    fn send_state(&self, source: &SourceName, state: &Stored) -> Result<(), KafkaError> {
+        let before = self.sources.get(source).map_or(0, |stored| stored.parts);
+        let position = state.position.unwrap_or_default();
+        let position = format!("{}:{}", position.line, position.offset);
+        let (count, topic) = (state.parts.to_string(), &self.place.topic);
+        for (index, part) in state.checkpoint.chunks(PART).enumerate() {
+            let header = |key, value| Header { key, value: Some(value) };
+            let mut headers = OwnedHeaders::new().insert(header(restore::PARTS, &count));
+            headers = headers.insert(header(restore::POSITION, &position));
+            if state.is_complete {
+                headers = headers.insert(Header { key: restore::COMPLETE, value: Some("1") });
+            }
+            let (key, part) = (restore::key_of_part(source, index), part.to_vec());
             let record = BaseRecord::to(topic)
                 .partition(self.place.partition)
                 .key(&key)
-                .payload(part)
-                .headers(OwnedHeaders::new().insert(header));
+                .payload(&part)
+                .headers(headers);
             self.enqueue(record)?;
         }
-        (parts.len()..before)
+        (state.parts..before)
             .try_for_each(|index| self.remove(&restore::key_of_part(source, index)))
+    }
+
+    /// Removes the state of a source.
+    fn send_removal(&self, source: &SourceName) -> Result<(), KafkaError> {
+        let parts = self.sources.get(source).map_or(0, |stored| stored.parts);
+        (0..parts).try_for_each(|index| self.remove(&restore::key_of_part(source, index)))
     }
 
     fn send_mark(&self, Mark { name, state }: &Mark) -> Result<(), KafkaError> {
@@ -304,36 +411,7 @@ impl Ledger for KafkaLedger {
         commits: &[Commit<Vec<Message>>],
         beside: &[Mark],
     ) -> Result<(), CommitError<KafkaLedgerError>> {
-        self.compare(commits)?;
-        let mut latest = HashMap::new();
-        for Commit { source, checkpoint, .. } in commits {
-            latest.insert(source, checkpoint);
-        }
-        let mut states = Vec::new();
-        for (source, checkpoint) in latest {
-            let json = serde_json::to_string(checkpoint).map_err(|error| {
-                let (name, reason) = (source.to_string(), error.to_string());
-                KafkaLedgerError::Damaged { name, reason }
-            })?;
-            states.push((source, checkpoint.position, json));
-        }
-        self.transact(|ledger| {
-            for message in commits.iter().flat_map(|commit| &commit.output) {
-                ledger.send(message)?;
-            }
-            for (source, _, json) in &states {
-                let before = ledger.sources.get(source).map_or(0, |stored| stored.parts);
-                ledger.send_state(source, json, before)?;
-            }
-            beside.iter().try_for_each(|mark| ledger.send_mark(mark))
-        })?;
-        for (source, position, json) in states {
-            let parts = json.len().div_ceil(PART);
-            let stored = Stored { position, checkpoint: json.into_boxed_str(), parts };
-            self.sources.insert(source.clone(), stored);
-        }
-        self.marks.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
-        Ok(())
+        self.commit_with(commits, Extra::default(), beside)
     }
 
     fn mark(&mut self, name: &str) -> Result<Option<Json>, KafkaLedgerError> {
@@ -341,12 +419,10 @@ impl Ledger for KafkaLedger {
     }
 
     fn forget(&mut self, source: &SourceName) -> Result<bool, KafkaLedgerError> {
-        let Some(parts) = self.sources.get(source).map(|stored| stored.parts) else {
+        if !self.sources.contains_key(source) {
             return Ok(false);
-        };
-        self.transact(|ledger| {
-            (0..parts).try_for_each(|index| ledger.remove(&restore::key_of_part(source, index)))
-        })?;
+        }
+        self.transact(|ledger| ledger.send_removal(source))?;
         self.sources.remove(source);
         Ok(true)
     }

@@ -8,14 +8,14 @@ use std::{
 };
 
 use foldline::{
-    conversation::Json,
-    ledger::{Checkpoint, SourceName},
+    conversation::{Json, Position},
+    ledger::SourceName,
 };
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
     error::{KafkaError, RDKafkaErrorCode},
-    message::Headers,
+    message::{BorrowedMessage, Headers},
 };
 
 use super::{
@@ -28,6 +28,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The header with the number of parts of a state.
 pub(super) const PARTS: &str = "parts";
+
+/// The header with the position of a state, as `LINE:OFFSET`.
+pub(super) const POSITION: &str = "position";
+
+/// The header of the state of a complete source.
+pub(super) const COMPLETE: &str = "complete";
 
 /// Precedes the name in the key of a mark, and the number in the key of a part.
 const SEPARATOR: char = '\0';
@@ -43,6 +49,11 @@ pub(super) fn key_of_part(source: &SourceName, index: usize) -> Vec<u8> {
     }
 }
 
+/// Whether this is the key of a further part.
+fn is_of_part(key: &[u8]) -> bool {
+    key.iter().skip(1).any(|byte| *byte == SEPARATOR as u8)
+}
+
 /// The content of a partition of states.
 #[derive(Default)]
 pub(super) struct Restored {
@@ -53,9 +64,35 @@ pub(super) struct Restored {
 }
 
 /// The latest message of a key.
+#[derive(Default)]
 struct Latest {
     value: Vec<u8>,
     parts: usize,
+    position: Option<Position>,
+    is_complete: bool,
+    at: i64,
+}
+
+impl Latest {
+    fn of(message: &BorrowedMessage<'_>, value: &[u8]) -> Self {
+        let at = message.timestamp().to_millis().unwrap_or_default();
+        let mut latest = Self { value: value.to_owned(), parts: 1, at, ..Self::default() };
+        for header in message.headers().into_iter().flat_map(Headers::iter) {
+            let text = header.value.and_then(|value| std::str::from_utf8(value).ok());
+            match (header.key, text) {
+                (PARTS, Some(text)) => latest.parts = text.parse().unwrap_or(1),
+                (POSITION, Some(text)) => latest.position = position(text),
+                (COMPLETE, _) => latest.is_complete = true,
+                _ => {}
+            }
+        }
+        latest
+    }
+}
+
+fn position(text: &str) -> Option<Position> {
+    let (line, offset) = text.split_once(':')?;
+    Some(Position { line: line.parse().ok()?, offset: offset.parse().ok()? })
 }
 
 /// A consumer that reads states.
@@ -75,17 +112,34 @@ pub(super) fn reader(client: &ClientConfig) -> Result<BaseConsumer, KafkaLedgerE
 
 /// Reads all states at a place. Open transactions of another owner must have been aborted before.
 pub(super) fn read(reader: &BaseConsumer, place: &Place) -> Result<Restored, KafkaLedgerError> {
+    let mut latest = HashMap::<Vec<u8>, Latest>::new();
+    each(reader, place, |key, value, message| match value {
+        None => drop(latest.remove(key)),
+        Some(value) => drop(latest.insert(key.to_owned(), Latest::of(message, value))),
+    })?;
+    Ok(restored(latest))
+}
+
+/// Passes the key and the value of each message at a place to `each`.
+pub(super) fn each(
+    reader: &BaseConsumer,
+    place: &Place,
+    each: impl FnMut(&[u8], Option<&[u8]>, &BorrowedMessage<'_>),
+) -> Result<(), KafkaLedgerError> {
     let fail = |error| KafkaLedgerError::of("read the stored states")(error);
     let mut from = TopicPartitionList::new();
     from.add_partition_offset(&place.topic, place.partition, Offset::Beginning).map_err(fail)?;
     reader.assign(&from).map_err(fail)?;
-    let latest = read_to_end(reader).map_err(fail);
+    let ended = read_to_end(reader, each);
     reader.unassign().map_err(fail)?;
-    Ok(restored(latest?))
+    ended.map_err(fail)
 }
 
-fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaError> {
-    let mut latest = HashMap::<Vec<u8>, Latest>::new();
+/// Passes the key and the value of each message to `each`.
+fn read_to_end(
+    reader: &BaseConsumer,
+    mut each: impl FnMut(&[u8], Option<&[u8]>, &BorrowedMessage<'_>),
+) -> Result<(), KafkaError> {
     let mut heard = Instant::now();
     loop {
         let message = match reader.poll(Duration::from_secs(1)) {
@@ -94,7 +148,7 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
                 return Err(KafkaError::MessageConsumption(RDKafkaErrorCode::OperationTimedOut));
             }
             None => continue,
-            Some(Err(KafkaError::PartitionEOF(_))) => return Ok(latest),
+            Some(Err(KafkaError::PartitionEOF(_))) => return Ok(()),
             // This client never joins its group, and does not need the right to do so.
             Some(Err(KafkaError::MessageConsumption(
                 RDKafkaErrorCode::GroupAuthorizationFailed,
@@ -109,13 +163,8 @@ fn read_to_end(reader: &BaseConsumer) -> Result<HashMap<Vec<u8>, Latest>, KafkaE
             Some(message) => message?,
         };
         heard = Instant::now();
-        let Some(key) = message.key() else { continue };
-        match message.payload() {
-            None => drop(latest.remove(key)),
-            Some(value) => {
-                let parts = message.headers().and_then(parts).unwrap_or(1);
-                latest.insert(key.to_owned(), Latest { value: value.to_owned(), parts });
-            }
+        if let Some(key) = message.key() {
+            each(key, message.payload(), &message);
         }
     }
 }
@@ -134,17 +183,11 @@ fn is_of_connection(code: RDKafkaErrorCode) -> bool {
     )
 }
 
-fn parts(headers: &impl Headers) -> Option<usize> {
-    let header = headers.iter().find(|header| header.key == PARTS)?;
-    std::str::from_utf8(header.value?).ok()?.parse().ok()
-}
-
 /// A state that cannot be read concerns its source only.
 fn restored(mut latest: HashMap<Vec<u8>, Latest>) -> Restored {
     let mut restored = Restored::default();
-    let mut keys: Vec<_> = latest.keys().cloned().collect();
-    keys.sort_unstable();
-    for key in keys {
+    let mut keys: Vec<_> = latest.keys().filter(|key| !is_of_part(key)).cloned().collect();
+    while let Some(key) = keys.pop() {
         let Some(first) = latest.remove(&key) else { continue };
         let name = String::from_utf8_lossy(&key).into_owned();
         if let Some(mark) = name.strip_prefix(SEPARATOR) {
@@ -152,7 +195,7 @@ fn restored(mut latest: HashMap<Vec<u8>, Latest>) -> Restored {
                 Ok(state) => drop(restored.marks.insert(mark.to_owned(), state)),
                 Err(error) => tracing::warn!(mark, %error, "a mark is damaged"),
             }
-        } else if !name.contains(SEPARATOR) {
+        } else {
             let source = SourceName::from(name);
             match checkpoint(&source, first, &mut latest) {
                 Ok(stored) => drop(restored.sources.insert(source, stored)),
@@ -169,13 +212,11 @@ fn checkpoint(
     first: Latest,
     latest: &mut HashMap<Vec<u8>, Latest>,
 ) -> Result<Stored, String> {
-    let Latest { value: mut whole, parts } = first;
+    let Latest { value: mut whole, parts, position, is_complete, at } = first;
     for index in 1..parts {
         let part = latest.remove(&key_of_part(source, index));
         let part = part.ok_or_else(|| format!("its part {index} of {parts} is missing"))?;
         whole.extend_from_slice(&part.value);
     }
-    let json = String::from_utf8(whole).map_err(|error| error.to_string())?;
-    let checkpoint: Checkpoint = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    Ok(Stored { position: checkpoint.position, checkpoint: json.into_boxed_str(), parts })
+    Ok(Stored { position, is_complete, at, checkpoint: whole.into_boxed_slice(), parts })
 }

@@ -1,11 +1,26 @@
 //! [`Place`]: the location of states; [`Stored`]: a stored state.
 
+use std::{
+    io::{self, Read, Write},
+    time::SystemTime,
+};
+
+use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use foldline::{
     conversation::Position,
     ledger::{Checkpoint, SourceName},
 };
 
 use super::error::KafkaLedgerError;
+
+/// Bytes of a state per message: brokers accept a mebibyte by default.
+pub(super) const PART: usize = 900 << 10;
+
+/// The length below which a state is not compressed, in bytes.
+const SHORT: usize = 512;
+
+/// The first byte of compressed data (RFC 1950). JSON does not begin with it.
+const ZLIB: u8 = 0x78;
 
 /// The partition where a ledger keeps its states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,18 +33,65 @@ pub struct Place {
 
 /// The stored checkpoint of a source.
 pub(super) struct Stored {
-    pub(super) position: Position,
-    /// A [`Checkpoint`] as JSON: of many sources, only a few are parsed.
-    pub(super) checkpoint: Box<str>,
+    /// Its position, if the message states it.
+    pub(super) position: Option<Position>,
+    /// The source is complete.
+    pub(super) is_complete: bool,
+    /// When it was stored, in milliseconds since 1970.
+    pub(super) at: i64,
+    /// A [`Checkpoint`] as JSON, compressed if it is long: of many sources, only a few are parsed.
+    pub(super) checkpoint: Box<[u8]>,
     /// The number of messages of this state.
     pub(super) parts: usize,
 }
 
 impl Stored {
-    pub(super) fn read(&self, source: &SourceName) -> Result<Checkpoint, KafkaLedgerError> {
-        serde_json::from_str(&self.checkpoint).map_err(|error| {
-            let (name, reason) = (source.to_string(), error.to_string());
-            KafkaLedgerError::Damaged { name, reason }
+    /// The state that is stored now.
+    pub(super) fn of(
+        source: &SourceName,
+        checkpoint: &Checkpoint,
+    ) -> Result<Self, KafkaLedgerError> {
+        let damaged =
+            |reason: String| KafkaLedgerError::Damaged { name: source.to_string(), reason };
+        let json = serde_json::to_vec(checkpoint).map_err(|error| damaged(error.to_string()))?;
+        let bytes = match json.len() {
+            ..SHORT => json,
+            _ => compressed(&json).map_err(|error| damaged(error.to_string()))?,
+        };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Ok(Self {
+            position: Some(checkpoint.position),
+            is_complete: checkpoint.complete,
+            at: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
+            parts: bytes.len().div_ceil(PART),
+            checkpoint: bytes.into_boxed_slice(),
         })
     }
+
+    pub(super) fn read(&self, source: &SourceName) -> Result<Checkpoint, KafkaLedgerError> {
+        let damaged =
+            |reason: String| KafkaLedgerError::Damaged { name: source.to_string(), reason };
+        let mut json = Vec::new();
+        if self.checkpoint.first() == Some(&ZLIB) {
+            let mut decoder = ZlibDecoder::new(&*self.checkpoint);
+            decoder.read_to_end(&mut json).map_err(|error| damaged(error.to_string()))?;
+        } else {
+            json.extend_from_slice(&self.checkpoint);
+        }
+        serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// Its position.
+    pub(super) fn position(&self, source: &SourceName) -> Result<Position, KafkaLedgerError> {
+        match self.position {
+            Some(position) => Ok(position),
+            None => Ok(self.read(source)?.position),
+        }
+    }
+}
+
+fn compressed(json: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(json)?;
+    encoder.finish()
 }

@@ -15,7 +15,7 @@ use super::{
     checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
     flight::Flight,
-    look::{Look, Number},
+    look::{Look, Number, created},
     mask::{self, Masking, SharedMasker},
     outbox::{Outbox, Ticket, Unsent},
 };
@@ -246,6 +246,7 @@ impl ShippedLog {
             let Self { number, name, told, format, place, ended, cutter, follow, flight, .. } =
                 self;
             let Some(reading) = follow else { break };
+            let created = (*place == Place::default()).then(|| created(&self.path)).flatten();
             let mut give = |bytes: &[u8]| {
                 let piece = Piece {
                     source: name.clone(),
@@ -255,6 +256,7 @@ impl ShippedLog {
                     host: &common.host,
                     task: common.task.as_deref(),
                     before: ended.filter(|_| place.offset == 0),
+                    created: created.filter(|_| *place == Place::default()),
                     is_end: false,
                     bytes,
                 };
@@ -368,6 +370,7 @@ impl ShippedLog {
                 host: &common.host,
                 task: common.task.as_deref(),
                 before: None,
+                created: None,
                 is_end,
                 bytes,
             };

@@ -22,6 +22,13 @@ impl Look {
     }
 }
 
+/// When a file was created, or else last changed, in milliseconds since 1970.
+pub(super) fn created(path: &Path) -> Option<i64> {
+    let metadata = fs::metadata(path).ok()?;
+    let at = metadata.created().or_else(|_| metadata.modified()).ok()?;
+    i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
 #[cfg(unix)]
 pub(super) fn number(metadata: &fs::Metadata) -> Number {
     use std::os::unix::fs::MetadataExt;

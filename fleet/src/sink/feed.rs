@@ -1,162 +1,183 @@
-//! [`Feed`]: converts messages of the events topic into segments of rows, and of records for an audit trail.
+//! [`Feed`]: converts events and checkpoints into segments of rows, and of records for an audit trail.
+//!
+//! Events and checkpoints are in separate topics, and arrive in any order. The events of a source are kept until their
+//! checkpoint has arrived, and the other way round. Events are numbered: those that are stored already are dropped,
+//! and missing ones are detected.
 
 use std::collections::{BTreeMap, HashMap};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, SessionId, SessionKey},
-    emitters::{
-        audit::{EventRecord, EventRecords},
-        database::{RowEmitter, Rows},
-    },
-    ledger::{Checkpoint, Commit, SourceFacts, SourceName},
-    transduce::{Emitter, Gather, Resume},
+    conversation::{DomainEvent, Located, SessionId},
+    ledger::{Checkpoint, SourceName},
 };
-use foldline_cli::shared::Records;
 use rdkafka::Message;
 
+use super::{
+    gathering::{Gathered, Gathering, Segment},
+    unusable::Unusable,
+};
 use crate::{
+    messages::{Reached, Received, SOURCE},
     piece::text,
-    record::{CHECKPOINT, EVENT, Joiner, KIND, PART, Reached, SOURCE},
 };
 
 /// The result of processing a message.
 pub(super) enum Fed {
-    /// A part of an incomplete segment.
+    /// Nothing can be stored yet.
     Gathered,
     /// It completes a segment.
     Segment(Box<Segment>),
-    /// Not a message of a worker.
-    Foreign,
-    /// An event that is not stored, because its source is held back.
-    Refused,
-    /// A message of a worker that cannot be read, and why.
+    /// A message of a worker that cannot be used, and why.
     Unreadable(SourceName, String),
-}
-
-/// The changes of a source between two checkpoints.
-pub(super) struct Segment {
-    pub(super) commit: Commit<Rows>,
-    /// Records for the audit trail, if there is one.
-    pub(super) records: Option<Records>,
 }
 
 /// Collects the events of each source up to its next checkpoint.
 pub(super) struct Feed {
     sources: HashMap<SourceName, Gathering>,
     is_audited: bool,
+    /// The approximate size of the events that wait for their checkpoint, in bytes.
+    size: usize,
+    /// The number of checkpoints that wait for their events.
+    waiting: usize,
 }
 
+/// The first offsets of messages that are not stored, by partition.
 #[derive(Default)]
-struct Gathering {
-    partition: i32,
-    rows: RowEmitter,
-    parts: Joiner,
-    /// The names of its sessions, which are the keys of their events.
-    names: BTreeMap<SessionKey, SessionId>,
-    maker: EventRecords,
-    records: Vec<EventRecord>,
-}
-
-impl Gathering {
-    /// Records the name of a session: the event that named it may belong to an earlier segment.
-    fn name(&mut self, session: SessionKey, name: Option<SessionId>) {
-        if let Some(name) = name
-            && self.names.get(&session) != Some(&name)
-        {
-            self.names.insert(session, name);
-            self.maker.resume(self.names.clone());
-        }
-    }
+pub(super) struct Unsettled {
+    pub(super) events: BTreeMap<i32, i64>,
+    pub(super) checkpoints: BTreeMap<i32, i64>,
 }
 
 impl Feed {
     /// `is_audited` states whether there is an audit trail.
     pub(super) fn new(is_audited: bool) -> Self {
-        Self { sources: HashMap::new(), is_audited }
+        Self { sources: HashMap::new(), is_audited, size: 0, waiting: 0 }
     }
 
-    /// The source of a message, if it is an event or a checkpoint of a worker.
+    /// The source of a message of a worker.
     pub(super) fn source(message: &impl Message) -> Option<SourceName> {
-        let headers = message.headers()?;
-        let is_known = matches!(text(headers, KIND)?, EVENT | CHECKPOINT);
-        is_known.then(|| text(headers, SOURCE).map(SourceName::from)).flatten()
+        text(message.headers()?, SOURCE).map(SourceName::from)
     }
 
-    /// Whether no segment of a partition is incomplete: then all its messages up to here were processed.
-    pub(super) fn is_between_segments(&self, partition: i32) -> bool {
-        self.sources.values().all(|gathering| gathering.partition != partition)
+    /// Whether a source has messages since its last segment, or a segment that is not committed.
+    pub(super) fn knows(&self, source: &SourceName) -> bool {
+        self.sources.contains_key(source)
     }
 
-    /// Drops the events of a source since its last checkpoint.
-    pub(super) fn drop_segment(&mut self, source: &SourceName) {
-        self.sources.remove(source);
+    /// Begins a source, of which this is stored.
+    pub(super) fn begin(
+        &mut self,
+        source: &SourceName,
+        partition: i32,
+        stored: Option<Checkpoint>,
+    ) {
+        self.sources.insert(source.clone(), Gathering::new(partition, stored));
     }
 
-    /// Processes a message of a [source](Self::source).
-    pub(super) fn take(&mut self, source: SourceName, message: &impl Message) -> Fed {
-        self.try_take(&source, message).unwrap_or_else(|error| {
-            self.drop_segment(&source);
-            let (partition, offset) = (message.partition(), message.offset());
-            let reason = format!("the event at offset {offset} of partition {partition}: {error}");
-            Fed::Unreadable(source, reason)
+    /// The approximate size of the events that wait for their checkpoint, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The number of checkpoints that wait for their events.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The sources of which something is not stored, with their partitions, and the reason if nothing follows.
+    pub(super) fn incomplete(&self) -> Vec<(SourceName, i32, String)> {
+        let incomplete = |(source, gathering): (&SourceName, &Gathering)| {
+            Some((source.clone(), gathering.partition, gathering.lacks()?))
+        };
+        self.sources.iter().filter_map(incomplete).collect()
+    }
+
+    /// The first offsets of messages that are not in a segment.
+    pub(super) fn unsettled(&self) -> Unsettled {
+        let mut unsettled = Unsettled::default();
+        for gathering in self.sources.values() {
+            let first = |all: &mut BTreeMap<i32, i64>, offset: Option<i64>| {
+                let Some(offset) = offset else { return };
+                let first = all.entry(gathering.partition).or_insert(offset);
+                *first = offset.min(*first);
+            };
+            first(&mut unsettled.events, gathering.first_event());
+            first(&mut unsettled.checkpoints, gathering.first_checkpoint());
+        }
+        unsettled
+    }
+
+    /// Records that the segments were committed.
+    pub(super) fn committed(&mut self) {
+        self.sources.retain(|_, gathering| !gathering.is_empty());
+    }
+
+    /// Drops what is gathered of a source.
+    pub(super) fn drop_source(&mut self, source: &SourceName) {
+        if let Some(gathering) = self.sources.remove(source) {
+            self.size -= gathering.size();
+            self.waiting -= gathering.waiting();
+        }
+    }
+
+    /// The next event of a source that [is known](Self::knows) may have any number: the one before it is skipped.
+    pub(super) fn skip(&mut self, source: &SourceName) {
+        if let Some(gathering) = self.sources.get_mut(source) {
+            gathering.skip();
+        }
+    }
+
+    /// Processes an event of a source that [is known](Self::knows).
+    pub(super) fn event(&mut self, source: SourceName, message: &impl Message) -> Fed {
+        self.change(source, message, "event", |gathering| {
+            let value = message.payload().unwrap_or_default();
+            let received = Received::read(value)?;
+            let offset = message.offset();
+            let is_new = gathering.expect(received.sequence, offset)?;
+            let joined = is_new.then(|| gathering.join::<DomainEvent>(value, &received));
+            if let Some(event) = joined.transpose()?.flatten() {
+                let Received { sequence, position, session_number, .. } = received;
+                let event = Located::new(position, event).in_session(session_number);
+                let session = received.session.map(|session| SessionId::from(&*session));
+                let size = value.len();
+                gathering.push(Gathered { offset, sequence, event, session, size });
+            }
+            Ok(())
         })
     }
 
-    fn try_take(
-        &mut self,
-        source: &SourceName,
-        message: &impl Message,
-    ) -> Result<Fed, serde_json::Error> {
-        let Some(headers) = message.headers() else { return Ok(Fed::Foreign) };
-        let gathering = self.sources.entry(source.clone()).or_default();
-        gathering.partition = message.partition();
-        let value = message.payload().unwrap_or_default();
-        let Some(value) = gathering.parts.push(value, text(headers, PART)) else {
-            return Ok(Fed::Gathered);
-        };
-        match text(headers, KIND) {
-            Some(EVENT) => {
-                let event: Located<DomainEvent> = serde_json::from_slice(&value)?;
-                drop(gathering.rows.emit(&event));
-                if self.is_audited {
-                    gathering.name(event.session, session(message, source));
-                    gathering.records.push(gathering.maker.record(&event));
-                }
-                Ok(Fed::Gathered)
-            }
-            Some(CHECKPOINT) => {
-                let reached: Reached = serde_json::from_slice(&value)?;
-                let mut gathered = self.sources.remove(source).unwrap_or_default();
-                let commit = commit(source.clone(), reached, gathered.rows.cut());
-                let SourceFacts { path, task, .. } = &commit.checkpoint.facts;
-                let records = self.is_audited.then(|| Records {
-                    log: path.clone(),
-                    task: task.clone(),
-                    events: gathered.records,
-                });
-                Ok(Fed::Segment(Box::new(Segment { commit, records })))
-            }
-            _ => Ok(Fed::Foreign),
-        }
+    /// Processes a checkpoint of a source that [is known](Self::knows).
+    pub(super) fn checkpoint(&mut self, source: SourceName, message: &impl Message) -> Fed {
+        // The checkpoint of an expired source is removed.
+        let Some(value) = message.payload() else { return Fed::Gathered };
+        self.change(source, message, "checkpoint", |gathering| {
+            gathering.reach(message.offset(), Reached::read(value)?);
+            Ok(())
+        })
     }
-}
 
-/// The session of an event: its key, unless the event has no session.
-fn session(message: &impl Message, source: &SourceName) -> Option<SessionId> {
-    let key = std::str::from_utf8(message.key()?).ok()?;
-    (key != source.as_str()).then(|| key.into())
-}
-
-fn commit(source: SourceName, reached: Reached, output: Rows) -> Commit<Rows> {
-    let Reached { mut facts, host, from, position, complete, events: _ } = reached;
-    // Files of several machines may have the same path; a path of another machine must not be looked up locally.
-    facts.path = format!("{host}:{}", facts.path);
-    // The workers keep the state of the reducer.
-    let state = Json::default();
-    Commit {
-        source,
-        expected: from,
-        checkpoint: Checkpoint { facts, position, state, complete },
-        output,
+    fn change(
+        &mut self,
+        source: SourceName,
+        message: &impl Message,
+        what: &str,
+        add: impl FnOnce(&mut Gathering) -> Result<(), Unusable>,
+    ) -> Fed {
+        let Some(gathering) = self.sources.get_mut(&source) else { return Fed::Gathered };
+        let before = (gathering.size(), gathering.waiting());
+        let added = add(gathering);
+        let segment = added.map(|()| gathering.segment(&source, self.is_audited));
+        self.size = self.size + gathering.size() - before.0;
+        self.waiting = self.waiting + gathering.waiting() - before.1;
+        match segment {
+            Ok(None) => Fed::Gathered,
+            Ok(Some(segment)) => Fed::Segment(Box::new(segment)),
+            Err(error) => {
+                self.drop_source(&source);
+                let (partition, offset) = (message.partition(), message.offset());
+                let place = format!("the {what} at offset {offset} of partition {partition}");
+                Fed::Unreadable(source, format!("{place}: {error}"))
+            }
+        }
     }
 }

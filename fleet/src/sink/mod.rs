@@ -3,13 +3,20 @@
 //! The offsets up to which events are stored are committed in the transaction of their rows, not to the brokers. Each
 //! event is therefore stored exactly once, even if the sink is killed. The same holds for the records of the trail,
 //! which are part of that transaction. A database has one sink, which reads all partitions.
+//!
+//! Events are stored up to a checkpoint of their source, which is in another topic. The offsets of both topics stay
+//! before the first message that is not stored; known messages are recognised by the numbers of the events.
 
 mod args;
 mod destination;
 mod feed;
+mod gathering;
 mod marks;
 mod offsets;
 mod quarantine;
+mod reading;
+mod topic;
+mod unusable;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,14 +31,7 @@ use foldline::{
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
 use foldline_cli::shared::{DatabasePlace, DistinctFiles, Records, stop_flag};
-use rdkafka::{
-    ClientConfig, Message,
-    consumer::BaseConsumer,
-    error::{
-        KafkaError,
-        RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
-    },
-};
+use rdkafka::{ClientConfig, consumer::BaseConsumer};
 
 pub(crate) use self::{
     args::SinkArgs,
@@ -40,9 +40,10 @@ pub(crate) use self::{
     quarantine::{Held, held},
 };
 use self::{
-    feed::{Fed, Feed, Segment},
+    feed::{Feed, Unsettled},
     offsets::Offsets,
     quarantine::Quarantine,
+    topic::Topic,
 };
 use crate::{
     error::Error,
@@ -51,16 +52,11 @@ use crate::{
     say::say,
     settings::Role,
     sound::await_sound,
+    topics::Topics,
 };
-
-/// Timeout of a poll for messages.
-const POLL: Duration = Duration::from_millis(50);
 
 /// The maximum time between commits.
 const INTERVAL: Duration = Duration::from_millis(250);
-
-/// The time without events after which the offsets are moved to the ends of the partitions.
-const QUIET: Duration = Duration::from_secs(5);
 
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
@@ -79,18 +75,18 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
-    if !await_sound(&client, &topics, &[Role::Events], &stop, args.limit())? {
+    if !await_sound(&client, &topics, &[Role::Events, Role::Checkpoints], &stop, args.limit())? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
     let database = Destination::open(&place, trail, wait)?;
     let only = args.partitions();
-    let (consumer, mut sink) =
-        Sink::open(&client, &topics.events, only.as_ref(), args.audit.is_some(), database)?;
+    let (consumers, mut sink) =
+        Sink::open(&client, &topics, only.as_ref(), args.audit.is_some(), database)?;
     sink.exporter = args.metrics.map(Exporter::start).transpose()?;
-    sink.run(&consumer, &stop, args.limit())?;
-    let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
+    sink.run(&consumers, &stop, args.limit())?;
+    let is_incomplete = sink.gaps > 0 || sink.deleted() > 0;
     let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
     let name = sink.database.name();
     let Receipt { sessions, entries, .. } = sink.receipt;
@@ -103,8 +99,10 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
 
 /// Stores events in a database.
 struct Sink {
+    client: ClientConfig,
     feed: Feed,
-    offsets: Offsets,
+    /// Of each [`Topic`].
+    offsets: [Offsets; 2],
     quarantine: Quarantine,
     database: Destination,
     pending: Vec<Commit<Rows>>,
@@ -116,6 +114,8 @@ struct Sink {
     since: Option<Instant>,
     /// When the last event arrived, or the offsets were last moved to the ends.
     quiet: Instant,
+    /// No transaction was open when no messages had arrived for a while.
+    is_settled: bool,
     /// When the brokers last sent anything.
     heard: Instant,
     receipt: Receipt,
@@ -131,16 +131,22 @@ impl Sink {
     /// Begins to store events in a database; `only` those of some partitions.
     fn open(
         client: &ClientConfig,
-        topic: &str,
+        topics: &Topics,
         only: Option<&BTreeSet<i32>>,
         is_audited: bool,
         mut database: Destination,
-    ) -> Result<(BaseConsumer, Self), Error> {
-        let quarantine = Quarantine::read(&mut database, topic)?;
-        let (consumer, offsets) = Offsets::assign(client, topic, only, &quarantine, &mut database)?;
+    ) -> Result<([BaseConsumer; 2], Self), Error> {
+        let quarantine = Quarantine::read(&database, &topics.events)?;
+        let mut assign = |topic: Topic, name| {
+            let released = |partition| quarantine.begin(topic, partition);
+            Offsets::assign(client, name, only, released, &mut database)
+        };
+        let (events, event_offsets) = assign(Topic::Events, &topics.events)?;
+        let (checkpoints, checkpoint_offsets) = assign(Topic::Checkpoints, &topics.checkpoints)?;
         let sink = Self {
+            client: client.clone(),
             feed: Feed::new(is_audited),
-            offsets,
+            offsets: [event_offsets, checkpoint_offsets],
             quarantine,
             database,
             pending: Vec::new(),
@@ -149,6 +155,7 @@ impl Sink {
             pending_size: 0,
             since: None,
             quiet: Instant::now(),
+            is_settled: false,
             heard: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
@@ -157,27 +164,28 @@ impl Sink {
             gaps: 0,
             is_said: false,
         };
-        Ok((consumer, sink))
+        Ok(([events, checkpoints], sink))
     }
 
     /// Stores events until it is stopped, or with a `limit` until all existing events are stored. It is
     /// an error if nothing arrives for that time.
     fn run(
         &mut self,
-        consumer: &BaseConsumer,
+        consumers: &[BaseConsumer; 2],
         stop: &AtomicBool,
         limit: Option<Duration>,
     ) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
         self.commit(stop, limit)?;
         while !stop.load(Ordering::Relaxed) {
-            self.step(consumer)?;
+            self.step(consumers)?;
             if self.is_due() {
                 self.commit(stop, limit)?;
                 self.publish();
             }
             let Some(timeout) = limit else { continue };
-            if self.offsets.is_at_end() {
+            let is_at_end = self.offsets.iter().all(Offsets::is_at_end);
+            if is_at_end && self.feed.waiting() == 0 && self.feed.size() == 0 {
                 break;
             }
             if self.heard.elapsed() >= timeout {
@@ -188,99 +196,15 @@ impl Sink {
         self.commit(stop, limit)
     }
 
-    fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
-        let polled = consumer.poll(POLL);
-        if matches!(polled, Some(Ok(_) | Err(KafkaError::PartitionEOF(_)))) {
-            self.heard = Instant::now();
-        }
-        match polled {
-            None if self.since.is_none() && self.quiet.elapsed() >= QUIET => {
-                self.quiet = Instant::now();
-                self.offsets.settle(consumer);
-            }
-            None => {}
-            Some(Ok(message)) => {
-                self.quiet = Instant::now();
-                self.is_said = false;
-                self.since.get_or_insert_with(Instant::now);
-                self.take(&message);
-            }
-            Some(Err(KafkaError::PartitionEOF(partition))) => {
-                self.quarantine.caught_up(partition);
-                let moved = self.offsets.at_end(partition).then(Instant::now);
-                self.since = self.since.or(moved);
-            }
-            Some(Err(KafkaError::MessageConsumption(AutoOffsetReset))) => {
-                return Err(Error::DeletedMeanwhile);
-            }
-            // The group has a name only because the client requires one: no right to join it is needed.
-            Some(Err(KafkaError::MessageConsumption(GroupAuthorizationFailed))) => {}
-            Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
-                return Err(Error::Cluster { doing: "read events".to_owned(), error });
-            }
-            Some(Err(error)) if !mem::replace(&mut self.is_said, true) => {
-                say(&format!("{error}; waiting for the brokers"));
-            }
-            Some(Err(_)) => {}
-        }
-        Ok(())
-    }
-
-    /// Adds a message to the data to be committed.
-    fn take(&mut self, message: &impl Message) {
-        let (partition, offset) = (message.partition(), message.offset());
-        let begun = self.offsets.begun(partition);
-        if offset >= begun {
-            self.quarantine.caught_up(partition);
-        }
-        let fed = match Feed::source(message) {
-            None => Fed::Foreign,
-            Some(source) if self.quarantine.admits(&source, offset, begun) => {
-                self.feed.take(source, message)
-            }
-            Some(_) => Fed::Refused,
-        };
-        match fed {
-            Fed::Gathered => return,
-            Fed::Foreign if offset < begun => {}
-            Fed::Foreign => {
-                say(&format!("partition {partition}, offset {offset}: not an event; skipped"));
-            }
-            Fed::Refused => self.gaps += u64::from(offset >= begun),
-            Fed::Unreadable(source, reason) => {
-                let place = (self.offsets.next(partition), Some(offset));
-                self.refuse(&source, partition, place, &reason);
-            }
-            Fed::Segment(segment) => {
-                let Segment { commit, records } = *segment;
-                if !self.quarantine.is_stored(&commit) {
-                    self.pending_size += commit.output.size();
-                    let records = records.map(|records| (commit.source.clone(), records));
-                    self.records.extend(records);
-                    self.partitions.insert(commit.source.clone(), partition);
-                    self.pending.push(commit);
-                }
-            }
-        }
-        // A foreign message may be within a segment, which is read again from its beginning.
-        if self.feed.is_between_segments(partition) {
-            self.offsets.reached(partition, offset + 1);
-        }
-    }
-
-    /// Holds the events of a source back. Other sources are stored nevertheless.
-    fn refuse(
-        &mut self,
-        source: &SourceName,
-        partition: i32,
-        place: (i64, Option<i64>),
-        reason: &str,
-    ) {
+    /// Holds the events of a source back, from a message that cannot be read. Other sources are stored nevertheless.
+    fn refuse(&mut self, source: &SourceName, partition: i32, at: Option<i64>, reason: &str) {
         self.gaps += 1;
+        self.feed.drop_source(source);
+        let from = self.offsets[Topic::Events as usize].committed_to(partition);
         say(&format!(
             "{source}: {reason}; later events of this source are not stored until it is released"
         ));
-        self.quarantine.refuse(source, partition, place, reason);
+        self.quarantine.refuse(source, partition, (from, at), reason);
     }
 
     fn publish(&self) {
@@ -290,7 +214,7 @@ impl Sink {
             Family::by_partition(
                 "foldline_sink_next_offset",
                 "Offset of the next event to be stored",
-                self.offsets.stored(),
+                self.offsets[Topic::Events as usize].stored(),
             ),
             next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
             next("foldline_sink_commits_total", "Transactions", self.commits),
@@ -307,9 +231,14 @@ impl Sink {
             next(
                 "foldline_sink_deleted_total",
                 "Offsets of events that were deleted before they were stored",
-                self.offsets.deleted(),
+                self.deleted(),
             ),
         ]);
+    }
+
+    /// The number of offsets that were deleted before they were stored, as this run has found.
+    fn deleted(&self) -> u64 {
+        self.offsets.iter().map(Offsets::deleted).sum()
     }
 
     fn is_due(&self) -> bool {
@@ -324,14 +253,22 @@ impl Sink {
         let mut commits = mem::take(&mut self.pending);
         let mut records = mem::take(&mut self.records);
         loop {
-            let marks = [self.offsets.marks()?, self.quarantine.marks()?].concat();
+            let Unsettled { events, checkpoints } = self.feed.unsettled();
+            let [event_offsets, checkpoint_offsets] = &mut self.offsets;
+            event_offsets.advance(&events);
+            checkpoint_offsets.advance(&checkpoints);
+            let mut marks = self.quarantine.marks()?;
+            for offsets in &self.offsets {
+                marks.extend(offsets.marks()?);
+            }
             if commits.is_empty() && marks.is_empty() {
                 return Ok(());
             }
             // Before the segments: another sink may have stored some of them.
-            let begun_after = self.offsets.begin(&mut self.database).map_err(CommitError::Failed);
+            let has_begun =
+                Offsets::begin(&self.offsets, &mut self.database).map_err(CommitError::Failed);
             let committed =
-                begun_after.and_then(|()| self.database.commit(&commits, &records, &marks));
+                has_begun.and_then(|()| self.database.commit(&commits, &records, &marks));
             match committed {
                 Ok(receipt) => {
                     self.committed(receipt, begun);
@@ -344,15 +281,13 @@ impl Sink {
                         "{moved}: events are missing, which may have been deleted before this sink read them"
                     );
                     let partition = self.partitions.get(&source_name).copied().unwrap_or_default();
-                    let from = self.offsets.committed_to(partition);
-                    self.refuse(&source_name, partition, (from, None), &reason);
-                    self.feed.drop_segment(&source_name);
+                    self.refuse(&source_name, partition, None, &reason);
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);
                 }
                 Err(CommitError::Failed(Error::Server(error))) if error.is_transient() => {
                     self.database.reach_again(&error, stop, limit)?;
-                    if self.offsets.are_stored(&mut self.database)? {
+                    if Offsets::are_stored(&self.offsets, &mut self.database)? {
                         self.committed(Receipt::default(), begun);
                         return Ok(());
                     }
@@ -364,7 +299,8 @@ impl Sink {
 
     fn committed(&mut self, receipt: Receipt, begun: Instant) {
         self.receipt.add(receipt);
-        self.offsets.committed();
+        self.offsets.iter_mut().for_each(Offsets::committed);
+        self.feed.committed();
         self.quarantine.committed();
         self.partitions.clear();
         self.commits += 1;

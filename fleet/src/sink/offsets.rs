@@ -16,7 +16,6 @@ use rdkafka::{
 use super::{
     destination::Destination,
     marks::{name, name_of_deleted},
-    quarantine::Quarantine,
 };
 use crate::{
     deleted::{Deleted, Range},
@@ -37,6 +36,8 @@ pub(super) struct Offsets {
     partitions: BTreeSet<i32>,
     /// Committed offsets; `None` of a partition of which nothing is stored.
     stored: BTreeMap<i32, Option<i64>>,
+    /// The offset after the last message that was read.
+    read: BTreeMap<i32, i64>,
     /// Offsets that are not committed yet.
     reached: BTreeMap<i32, i64>,
     /// Events of each partition that were deleted before they were stored.
@@ -59,7 +60,7 @@ impl Offsets {
         client: &ClientConfig,
         topic: &str,
         only: Option<&BTreeSet<i32>>,
-        quarantine: &Quarantine,
+        released: impl Fn(i32) -> Option<i64>,
         database: &mut Destination,
     ) -> Result<(BaseConsumer, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
@@ -81,8 +82,7 @@ impl Offsets {
                 "there is no topic {topic}; run `foldline-fleet init`"
             )));
         }
-        let missing = only.and_then(|only| only.difference(&partitions).next());
-        if let Some(missing) = missing {
+        if let Some(missing) = only.and_then(|only| only.difference(&partitions).next()) {
             return Err(Error::WrongUse(format!("{topic} has no partition {missing}")));
         }
         let partitions = only.cloned().unwrap_or(partitions);
@@ -93,7 +93,7 @@ impl Offsets {
             let ends = ends.map_err(fail)?;
             let next = offsets.begin_at(partition, ends, database)?;
             offsets.begun.insert(partition, next.unwrap_or(0));
-            let released = quarantine.begin(partition).map(|released| released.max(ends.0));
+            let released = released(partition).map(|released| released.max(ends.0));
             let next = released.map_or(next, |released| next.map(|next| next.min(released)));
             let offset = next.map_or(Offset::Beginning, Offset::Offset);
             from.add_partition_offset(topic, partition, offset).map_err(fail)?;
@@ -140,10 +140,22 @@ impl Offsets {
         self.found
     }
 
-    /// Records the offset after the last event of a segment.
-    pub(super) fn reached(&mut self, partition: i32, next: i64) {
-        if next > self.next(partition) {
-            self.reached.insert(partition, next);
+    /// Records the offset after a message.
+    pub(super) fn read(&mut self, partition: i32, next: i64) {
+        let read = self.read.entry(partition).or_insert(next);
+        *read = next.max(*read);
+    }
+
+    /// Moves the offsets to be committed up to the first message that is not stored, by partition.
+    pub(super) fn advance(&mut self, unsettled: &BTreeMap<i32, i64>) {
+        for (partition, read) in std::mem::take(&mut self.read) {
+            let next = unsettled.get(&partition).copied().unwrap_or(read);
+            if next < read {
+                self.read.insert(partition, read);
+            }
+            if next > self.next(partition) {
+                self.reached.insert(partition, next);
+            }
         }
     }
 
@@ -157,8 +169,8 @@ impl Offsets {
         self.stored.get(&partition).copied().flatten().unwrap_or(0)
     }
 
-    /// The offset after the last complete segment of a partition.
-    pub(super) fn next(&self, partition: i32) -> i64 {
+    /// The offset to be committed of a partition.
+    fn next(&self, partition: i32) -> i64 {
         let reached = self.reached.get(&partition).copied();
         reached.unwrap_or_else(|| self.committed_to(partition))
     }
@@ -171,9 +183,7 @@ impl Offsets {
             return false;
         };
         let is_ahead = self.next(partition) < end;
-        if is_ahead {
-            self.reached.insert(partition, end);
-        }
+        self.read(partition, end);
         is_ahead
     }
 
@@ -194,6 +204,26 @@ impl Offsets {
         }
     }
 
+    /// Whether a partition has data of a transaction that is not ended, or may have.
+    pub(super) fn has_open_transactions(
+        &self,
+        consumer: &BaseConsumer,
+        client: &ClientConfig,
+    ) -> KafkaResult<bool> {
+        let mut config = client.clone();
+        config.set("group.id", "foldline-sink").set("isolation.level", "read_uncommitted");
+        let all: BaseConsumer = config.create()?;
+        for partition in &self.partitions {
+            let end = |consumer: &BaseConsumer| {
+                consumer.fetch_watermarks(&self.topic, *partition, ATTEMPT).map(|(_, end)| end)
+            };
+            if end(consumer)? < end(&all)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether every partition was read to the end that it had at that time.
     pub(super) fn is_at_end(&self) -> bool {
         self.at_end == self.partitions
@@ -212,13 +242,18 @@ impl Offsets {
         Ok(marks)
     }
 
-    /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.
-    pub(super) fn begin(&self, database: &mut Destination) -> Result<(), Error> {
+    /// The marks of the last commit.
+    fn own(&self) -> Result<Vec<Mark>, Error> {
         let own = |(&partition, stored): (&i32, &Option<i64>)| {
             let state = Json::of(stored).map_err(|error| Error::Output(error.into()))?;
             Ok(Mark { name: name(&self.topic, partition), state })
         };
-        let own = self.stored.iter().map(own).collect::<Result<Vec<_>, Error>>()?;
+        self.stored.iter().map(own).collect()
+    }
+
+    /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.
+    pub(super) fn begin(all: &[Self], database: &mut Destination) -> Result<(), Error> {
+        let own = all.iter().map(Self::own).collect::<Result<Vec<_>, Error>>()?.concat();
         let Some(Mark { name, state: found }) = database.begin_after(&own)? else { return Ok(()) };
         let own = own.into_iter().find(|mark| mark.name == name).map(|mark| mark.state);
         let partition = name.rsplit('/').next().unwrap_or_default().to_owned();
@@ -227,14 +262,18 @@ impl Offsets {
     }
 
     /// Whether the database has the marks to be committed: the commit before a lost connection was complete.
-    pub(super) fn are_stored(&self, database: &mut Destination) -> Result<bool, Error> {
-        for (&partition, next) in &self.reached {
-            let stored = database.mark(&name(&self.topic, partition))?;
-            if stored.is_none_or(|stored| stored.get() != next.to_string()) {
-                return Ok(false);
+    pub(super) fn are_stored(all: &[Self], database: &mut Destination) -> Result<bool, Error> {
+        let mut has_any = false;
+        for offsets in all {
+            for (&partition, next) in &offsets.reached {
+                let stored = database.mark(&name(&offsets.topic, partition))?;
+                if stored.is_none_or(|stored| stored.get() != next.to_string()) {
+                    return Ok(false);
+                }
+                has_any = true;
             }
         }
-        Ok(!self.reached.is_empty())
+        Ok(has_any)
     }
 
     /// Records that the marks were committed.

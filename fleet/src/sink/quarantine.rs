@@ -1,15 +1,14 @@
 //! [`Quarantine`]: sources whose events are not stored until they are released.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldline::{
-    conversation::{Json, Position},
-    emitters::database::Rows,
-    ledger::{Commit, Mark, SourceName},
+    conversation::Json,
+    ledger::{Mark, SourceName},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{destination::Destination, marks::name};
+use super::{destination::Destination, marks::name, topic::Topic};
 use crate::error::Error;
 
 /// Separates the partition from the source in the names of the marks.
@@ -59,6 +58,8 @@ pub(super) struct Quarantine {
     /// Sources whose events are not stored.
     refused: HashMap<SourceName, i32>,
     released: HashMap<SourceName, Released>,
+    /// Partitions of events, and of checkpoints, that were read again up to their offsets.
+    caught_up: [BTreeSet<i32>; 2],
     /// Marks that change with the next commit.
     changed: BTreeMap<String, Option<Unstored>>,
 }
@@ -68,20 +69,17 @@ struct Released {
     mark: String,
     partition: i32,
     unstored: Unstored,
-    /// The position up to which its events are stored.
-    position: Option<Position>,
 }
 
 impl Quarantine {
     /// Reads the marks of a database.
-    pub(super) fn read(database: &mut Destination, topic: &str) -> Result<Self, Error> {
+    pub(super) fn read(database: &Destination, topic: &str) -> Result<Self, Error> {
         let topic_name = topic.to_owned();
-        let (refused, released, changed) = Default::default();
-        let mut quarantine = Self { topic: topic_name, refused, released, changed };
+        let (refused, released, caught_up, changed) = Default::default();
+        let mut quarantine = Self { topic: topic_name, refused, released, caught_up, changed };
         for Held { mark, partition, source, unstored } in held(database.marks()?, topic) {
             if unstored.released {
-                let position = database.load(&source)?.map(|stored| stored.position);
-                let released = Released { mark, partition, unstored, position };
+                let released = Released { mark, partition, unstored };
                 quarantine.released.insert(source, released);
             } else {
                 quarantine.refused.insert(source, partition);
@@ -90,30 +88,35 @@ impl Quarantine {
         Ok(quarantine)
     }
 
-    /// The offset from which a partition is read, if this is before its offset: that of a released source.
-    pub(super) fn begin(&self, partition: i32) -> Option<i64> {
+    /// The offset from which a partition of a topic is read, if this is before its offset: that of a released source.
+    /// All checkpoints are read again: the topic has only the latest of each source.
+    pub(super) fn begin(&self, topic: Topic, partition: i32) -> Option<i64> {
         let released = self.released.values().filter(|released| released.partition == partition);
-        released.map(|released| released.unstored.from).min()
+        let from = |released: &Released| match topic {
+            Topic::Events => released.unstored.from,
+            Topic::Checkpoints => 0,
+        };
+        released.map(from).min()
     }
 
     /// Whether a message of a source is read. `begun` is the offset of its partition when the sink started.
-    pub(super) fn admits(&self, source: &SourceName, offset: i64, begun: i64) -> bool {
-        match self.released.get(source) {
-            Some(Released { unstored: Unstored { from, at, skip, .. }, .. }) => {
-                offset >= *from && !(*skip && *at == Some(offset))
-            }
-            None => offset >= begun && !self.refused.contains_key(source),
+    pub(super) fn admits(
+        &self,
+        topic: Topic,
+        source: &SourceName,
+        (offset, begun): (i64, i64),
+    ) -> bool {
+        match (self.released.get(source), topic) {
+            (Some(_), Topic::Checkpoints) => true,
+            (Some(released), Topic::Events) => offset >= released.unstored.from,
+            (None, _) => offset >= begun && !self.refused.contains_key(source),
         }
     }
 
-    /// Whether a segment of a released source is stored already.
-    pub(super) fn is_stored(&mut self, commit: &Commit<Rows>) -> bool {
-        let Some(released) = self.released.get_mut(&commit.source) else { return false };
-        let is_next = released.position == commit.expected;
-        if is_next {
-            released.position = Some(commit.checkpoint.position);
-        }
-        !is_next
+    /// Whether an event of a source is skipped.
+    pub(super) fn skips(&self, source: &SourceName, offset: i64) -> bool {
+        let unstored = self.released.get(source).map(|released| &released.unstored);
+        unstored.is_some_and(|unstored| unstored.skip && unstored.at == Some(offset))
     }
 
     /// Holds the events of a source back.
@@ -132,10 +135,17 @@ impl Quarantine {
         self.refused.insert(source.clone(), partition);
     }
 
-    /// Everything before an offset of a partition was read again, so its released sources are like all others.
-    pub(super) fn caught_up(&mut self, partition: i32) {
-        let done = self.released.extract_if(|_, released| released.partition == partition);
-        self.changed.extend(done.map(|(_, released)| (released.mark, None)));
+    /// Everything before an offset of a partition was read again. After both topics, its released sources are like all
+    /// others.
+    pub(super) fn caught_up(&mut self, topic: Topic, partition: i32) {
+        if self.released.is_empty() {
+            return;
+        }
+        self.caught_up[topic as usize].insert(partition);
+        if self.caught_up.iter().all(|caught_up| caught_up.contains(&partition)) {
+            let done = self.released.extract_if(|_, released| released.partition == partition);
+            self.changed.extend(done.map(|(_, released)| (released.mark, None)));
+        }
     }
 
     /// The marks to be committed.

@@ -25,11 +25,11 @@ use crate::{
     exit,
     ledger::{Cluster, INPUT, Place, States},
     members::{Member, members},
-    record::{UNFOLDED, Unfolded},
     say::say,
     settings::{Found, Role, judge},
     sound::missing,
     topics::Topics,
+    unfolded::{UNFOLDED, Unfolded},
 };
 
 const STATUS_HELP: &str = "\

@@ -9,13 +9,17 @@
 //! fold. The main thread of the worker only handles group changes.
 
 mod counts;
+mod expiry;
 mod figures;
 mod group;
 mod lane;
 mod outgoing;
 mod running;
+mod sent;
+mod shared;
 mod source;
 mod unfinished;
+mod unsaved;
 
 use std::{
     collections::BTreeMap,
@@ -37,8 +41,8 @@ use self::{
     counts::Counts,
     figures::figures,
     group::{Change, Group, POLL},
-    lane::Shared,
     running::{Order, Running},
+    shared::Shared,
 };
 use crate::{
     cluster::ClusterArgs,
@@ -62,6 +66,11 @@ pub(crate) struct WorkArgs {
     #[arg(long)]
     patches: bool,
 
+    /// Forget complete sources after this many days; more than the retention of the events. Without it, they are
+    /// remembered for ever
+    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
+    expire: Option<Duration>,
+
     /// The group of the workers; else PREFIX.work
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
@@ -69,6 +78,13 @@ pub(crate) struct WorkArgs {
     /// Serve Prometheus metrics at /metrics on this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
+}
+
+/// Reads a number of days, such as `30` or `0.5`.
+fn parse_days(text: &str) -> Result<Duration, String> {
+    const DAY: f64 = 24.0 * 60.0 * 60.0;
+    let days = text.parse::<f64>().map_err(|error| error.to_string())?;
+    Duration::try_from_secs_f64(days * DAY).map_err(|error| error.to_string())
 }
 
 /// The delay before a failed partition is taken over again. If the group has assigned it to another worker, this is
@@ -95,6 +111,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
         consumer: Group::join(&client, &group, &topics.logs)?,
         topics,
         patches: args.patches,
+        expire: args.expire,
         group,
         lanes: AtomicUsize::new(0),
     };
@@ -176,11 +193,12 @@ impl Worker {
                 let now = Instant::now();
                 self.broken.extend(partitions.into_iter().map(|partition| (partition, now)));
             }
+            // If the next owner has not fenced this one yet, it finds all states.
             Change::Taken(partitions) => {
                 for partition in partitions {
                     self.broken.remove(&partition);
                     if let Some(lane) = self.lanes.remove(&partition) {
-                        lane.order(Order::Abandon);
+                        lane.order(Order::Conclude);
                         self.leaving.insert(partition, lane);
                     }
                 }

@@ -3,16 +3,17 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use foldline::{
-    conversation::{DomainEvent, Located, SessionId, SessionKey},
-    emitters::patch::{PatchRecord, SessionPatches, session_patches},
+    conversation::{DomainEvent, Located, Position, SessionId, SessionKey},
+    emitters::patch::{ConversationPatch, PatchRecord, SessionPatches, session_patches},
     json,
+    ledger::SourceName,
     transduce::{Batch, Emitter, Gather, Resume},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     ledger::Message,
-    record::{EVENT, Envelope},
+    messages::{SOURCE, Sender},
 };
 
 /// The destinations of the messages of a partition.
@@ -21,18 +22,39 @@ pub(super) struct Target {
     pub(super) events: Arc<str>,
     /// The topic of patches, if patches are produced.
     pub(super) patches: Option<Arc<str>>,
+    pub(super) checkpoints: Arc<str>,
     pub(super) partition: i32,
+}
+
+impl Target {
+    /// The message that removes the checkpoint of a source.
+    pub(super) fn removal(&self, source: &SourceName) -> Message {
+        Message {
+            topic: self.checkpoints.clone(),
+            partition: Some(self.partition),
+            key: source.as_str().into(),
+            value: None,
+            headers: vec![(SOURCE, source.as_str().into())],
+        }
+    }
 }
 
 /// Converts the events of a source into messages.
 pub(super) struct Outgoing {
     target: Arc<Target>,
-    source: Arc<str>,
-    kind: Arc<str>,
+    sender: Arc<Sender>,
+    /// The number of events that were sent before: these are folded again, but not sent again.
+    sent: u64,
     memory: Memory,
     patches: Option<SessionPatches>,
     messages: Vec<Message>,
     size: usize,
+}
+
+/// A patch as an item of a message.
+#[derive(Serialize)]
+struct Patch {
+    patch: ConversationPatch,
 }
 
 /// The state kept between segments.
@@ -48,11 +70,10 @@ pub(super) struct Memory {
 const MESSAGE: usize = 256;
 
 impl Outgoing {
-    pub(super) fn new(target: Arc<Target>, source: Arc<str>) -> Self {
+    pub(super) fn new(target: Arc<Target>, sender: Arc<Sender>, sent: u64) -> Self {
         let patches = target.patches.is_some().then(session_patches);
         let memory = Memory::default();
-        let kind = EVENT.into();
-        Self { target, source, kind, memory, patches, messages: Vec::new(), size: 0 }
+        Self { target, sender, sent, memory, patches, messages: Vec::new(), size: 0 }
     }
 
     /// The number of events so far.
@@ -64,26 +85,22 @@ impl Outgoing {
         &mut self,
         topic: &Arc<str>,
         session: SessionKey,
-        value: &impl Serialize,
+        at: (u64, Position),
+        item: &impl Serialize,
     ) -> Result<(), json::Error> {
-        let mut json = Vec::new();
-        json::append(&mut json, value)?;
-        let Self { target, source, kind, memory, messages, size, .. } = self;
+        let Self { sender, memory, messages, size, .. } = self;
         let name = memory.sessions.get(&session).map(SessionId::as_str);
-        let (partition, key) = (target.partition, name.unwrap_or(source));
-        let envelope = Envelope { topic, partition, key, source, kind };
-        envelope.enclose(json, |message| {
-            *size += message.value.len() + MESSAGE;
+        sender.enclose(topic, (session, name), at, item, |message| {
+            *size += message.value.as_ref().map_or(0, Vec::len) + MESSAGE;
             messages.push(message);
-        });
-        Ok(())
+        })
     }
 
     fn send_patches(&mut self, patches: Batch<(SessionKey, PatchRecord)>) -> Batch<json::Error> {
         let Some(topic) = self.target.patches.clone() else { return Batch::EMPTY };
         let mut failures = Batch::EMPTY;
-        patches.drain_with(|(session, patch)| {
-            failures.extend(self.send(&topic, session, &patch).err());
+        patches.drain_with(|(session, PatchRecord { seq, position, patch, .. })| {
+            failures.extend(self.send(&topic, session, (seq, position), &Patch { patch }).err());
         });
         failures
     }
@@ -97,10 +114,13 @@ impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
             self.memory.sessions.insert(event.session, name.clone());
         }
         self.memory.events += 1;
-        let topic = self.target.events.clone();
-        let mut failures = Batch::from(self.send(&topic, event.session, event).err());
         let patches = self.patches.as_mut().map(|patches| patches.emit(event));
-        failures.append(self.send_patches(patches.unwrap_or_default()));
+        let mut failures = Batch::EMPTY;
+        if self.memory.events > self.sent {
+            let (topic, at) = (self.target.events.clone(), (self.memory.events, event.position));
+            failures.extend(self.send(&topic, event.session, at, &event.item).err());
+            failures.append(self.send_patches(patches.unwrap_or_default()));
+        }
         if matches!(event.item, DomainEvent::SessionEnded) {
             self.memory.sessions.remove(&event.session);
         }

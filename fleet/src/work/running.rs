@@ -20,7 +20,8 @@ use rdkafka::{
 use super::{
     counts::Progress,
     group::{Group, POLL},
-    lane::{Lane, Shared},
+    lane::Lane,
+    shared::Shared,
 };
 use crate::{error::Error, ledger::KafkaLedgerError, say::say};
 
@@ -35,10 +36,8 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub(super) enum Order {
     /// Continue.
     Fold,
-    /// Commit folded data, and end.
+    /// Commit folded data and all states, and end.
     Conclude,
-    /// End. The next owner folds uncommitted data.
-    Abandon,
 }
 
 /// A lane and its thread, from taking over the partition to its end.
@@ -97,7 +96,8 @@ fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
     let mut lane = Lane::take_over(shared, partition)?;
     let queue = queue(shared, partition, lane.start(shared)?)?;
     link.tell(&lane);
-    commit(shared, partition, &mut lane)?;
+    let next = lane.commit(shared)?;
+    report(shared, partition, next);
     let mut is_told = false;
     while link.is_ordered(Order::Fold) {
         let mut is_idle = false;
@@ -116,12 +116,14 @@ fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
             Some(Err(_)) => {}
         }
         if lane.is_due(shared, is_idle) {
-            commit(shared, partition, &mut lane)?;
+            let next = lane.commit(shared)?;
+            report(shared, partition, next);
             link.tell(&lane);
         }
     }
     if link.is_ordered(Order::Conclude) {
-        commit(shared, partition, &mut lane)?;
+        let next = lane.conclude()?;
+        report(shared, partition, next);
     }
     link.tell(&lane);
     Ok(())
@@ -148,11 +150,11 @@ fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueu
     Ok(queue)
 }
 
-/// Commits folded data, and reports the offset to the group for lag monitoring. Nothing depends on the reported
-/// offset: the authoritative offset is in the transaction, as a mark of the ledger. (A transaction can also commit
-/// offsets of a group, but librdkafka waits for ever if the coordinator of the group is lost at the wrong moment.)
-fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error> {
-    let Some(next) = lane.commit(shared)? else { return Ok(()) };
+/// Reports the folded offset to the group for lag monitoring. Nothing depends on the reported offset: the authoritative
+/// offset is in the transaction, as a mark of the ledger. (A transaction can also commit offsets of a group, but
+/// librdkafka waits for ever if the coordinator of the group is lost at the wrong moment.)
+fn report(shared: &Shared, partition: i32, next: Option<i64>) {
+    let Some(next) = next else { return };
     let mut offsets = TopicPartitionList::new();
     let told = offsets
         .add_partition_offset(&shared.topics.logs, partition, Offset::Offset(next))
@@ -160,5 +162,4 @@ fn commit(shared: &Shared, partition: i32, lane: &mut Lane) -> Result<(), Error>
     if let Err(error) = told {
         tracing::debug!(%error, partition, "cannot report the folded offset to the group");
     }
-    Ok(())
 }

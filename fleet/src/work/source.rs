@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use foldline::{
-    conversation::{Json, TaskId},
+    conversation::{Json, Position, TaskId},
     executors::Registry,
     json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
@@ -20,9 +20,9 @@ use super::{
 use crate::{
     error::Error,
     ledger::Message,
+    messages::{Extent, Reached, Sender, VERSION},
     piece::Piece,
     place::Place,
-    record::{CHECKPOINT, Envelope, Reached},
 };
 
 type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
@@ -32,7 +32,8 @@ type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
 struct Stored {
     /// The number of files of the log before the current one.
     file: u64,
-    snapshot: Json,
+    /// `None` of a complete log.
+    snapshot: Option<Json>,
     #[serde(default, skip_serializing_if = "Unfinished::is_empty")]
     unfinished: Unfinished,
 }
@@ -40,7 +41,7 @@ struct Stored {
 /// A source that is being folded.
 pub(super) struct Source {
     name: SourceName,
-    host: String,
+    sender: Arc<Sender>,
     target: Arc<Target>,
     /// `None` once the log is complete.
     segments: Option<SourceSegments>,
@@ -48,7 +49,7 @@ pub(super) struct Source {
     pushed: Place,
     /// The bytes of an incomplete line.
     unfinished: Unfinished,
-    /// Whether they have changed since the last commit.
+    /// Whether anything was pushed since the last stored state.
     is_unsaved: bool,
     /// The first message with bytes of an incomplete line that are not in the state.
     begun: Option<i64>,
@@ -59,6 +60,17 @@ pub(super) struct Source {
     /// An error of the emitters.
     failed: Option<json::Error>,
     events: u64,
+    /// What the last checkpoint covers.
+    sent: Extent,
+}
+
+/// The data of a source to be committed.
+pub(super) enum Cut {
+    /// Messages after the last stored state. If the worker ends before the next one is stored, the next owner folds the
+    /// same events again, and recognises them.
+    Ahead(Vec<Message>),
+    /// Messages, and the state after them.
+    Stored(Box<Commit<Vec<Message>>>),
 }
 
 /// The result of a piece.
@@ -76,17 +88,20 @@ pub(super) enum Taken {
 
 impl Source {
     /// Begins a source with its first piece, or resumes it from its stored state; `None` if this program has no
-    /// executor for the format.
+    /// executor for the format. Events up to the last checkpoint, `sent`, are not sent again.
     pub(super) fn open(
         registry: &Registry,
         target: &Arc<Target>,
         piece: &Piece<'_>,
         stored: Option<Checkpoint>,
+        sent: Extent,
     ) -> Result<Option<Self>, Error> {
         let format = stored.as_ref().map_or(piece.format, |stored| stored.facts.format.as_str());
         let Some(executor) = registry.named(format) else { return Ok(None) };
         let executor = executor.of_file(Path::new(piece.path));
-        let emitter = Outgoing::new(target.clone(), piece.source.as_str().into());
+        let (source, host) = (piece.source.as_str().into(), piece.host.into());
+        let sender = Arc::new(Sender { source, host, partition: target.partition });
+        let emitter = Outgoing::new(target.clone(), sender.clone(), sent.events);
         let span = span(piece.path);
         let mut facts = SourceFacts {
             path: piece.path.to_owned(),
@@ -95,8 +110,11 @@ impl Source {
             identity: Identity::default(),
         };
         let mut unfinished = Unfinished::default();
-        let (processor, expected, file, is_complete) = match stored {
-            None => (pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, span), None, 0, false),
+        let (processor, expected, mut pushed, is_complete) = match stored {
+            None => {
+                let processor = pipeline::begin(executor, emitter, DEFAULT_MAX_LINE, span);
+                (Some(processor), None, Place::default(), false)
+            }
             Some(stored) => {
                 let fail =
                     |reason: String| Error::State { source_name: piece.source.clone(), reason };
@@ -105,19 +123,25 @@ impl Source {
                         .map_err(|error| fail(error.to_string()))?;
                 unfinished = bytes;
                 facts.task = stored.facts.task;
-                let processor =
+                let resume = |snapshot| {
                     pipeline::resume(executor, &snapshot, emitter, DEFAULT_MAX_LINE, span)
-                        .map_err(|error| fail(error.to_string()))?;
-                (processor, Some(stored.position), file, stored.complete)
+                        .map_err(|error| fail(error.to_string()))
+                };
+                let processor = snapshot.map(resume).transpose()?;
+                let end = Place { file, offset: stored.position.offset };
+                (processor, Some(stored.position), end, stored.complete)
             }
         };
-        let pushed = Place { file, offset: processor.position().offset };
-        let events = pipeline::emitter(&processor).events();
-        let segments =
-            (!is_complete).then(|| Segments::new(piece.source.clone(), facts, expected, processor));
+        let mut events = sent.events;
+        if let Some(processor) = &processor {
+            pushed.offset = processor.position().offset;
+            events = pipeline::emitter(processor).events();
+        }
+        let segments = processor
+            .map(|processor| Segments::new(piece.source.clone(), facts, expected, processor));
         let mut source = Self {
             name: piece.source.clone(),
-            host: piece.host.to_owned(),
+            sender,
             target: target.clone(),
             segments,
             pushed,
@@ -128,6 +152,12 @@ impl Source {
             pending_size: 0,
             failed: None,
             events,
+            sent: sent.max(Extent {
+                events,
+                file: pushed.file,
+                offset: expected.map_or(0, |position| position.offset),
+                complete: is_complete,
+            }),
         };
         source.push_unfinished();
         Ok(Some(source))
@@ -166,6 +196,7 @@ impl Source {
         segments.push(bytes, |error| *failed = Some(error));
         self.pushed = self.pushed.after(bytes.len());
         self.commit_due()?;
+        self.compare()?;
         if let Some(segments) = &self.segments {
             let length = self.pushed.offset - segments.processor().position().offset;
             let is_stored = self.unfinished.push(bytes, length);
@@ -189,43 +220,93 @@ impl Source {
         self.pending_size
     }
 
-    /// Takes the data to be committed, if there is any.
-    pub(super) fn cut(&mut self) -> Result<Option<Commit<Vec<Message>>>, Error> {
-        let is_unsaved = std::mem::take(&mut self.is_unsaved) && self.pending.is_none();
-        if self.segments.as_ref().is_some_and(|segments| is_unsaved || segments.has_news()) {
+    /// Takes the data to be committed. The state is only included if it is to be `stored`, or has to be.
+    pub(super) fn cut(&mut self, is_stored: bool) -> Result<Cut, Error> {
+        if (is_stored && self.is_unsaved) || self.pending.is_some() {
             self.segment()?;
         }
         self.pending_size = 0;
-        let Some(mut commit) = self.pending.take() else { return Ok(None) };
+        let Some(mut commit) = self.pending.take() else { return self.cut_ahead().map(Cut::Ahead) };
+        let Checkpoint { position, complete, facts, .. } = &commit.checkpoint;
+        let checkpoint = self.checkpoint(facts, *position, *complete)?;
+        commit.output.extend(checkpoint);
+        // Nothing follows a complete log: only its end is stored.
         let snapshot = std::mem::take(&mut commit.checkpoint.state);
+        let snapshot = (!commit.checkpoint.complete).then_some(snapshot);
         let unfinished = self.unfinished.stored();
         let stored = Stored { file: self.pushed.file, snapshot, unfinished };
         commit.checkpoint.state = Json::of(&stored).map_err(|error| self.failure(&error))?;
-        let has_moved = commit.expected != Some(commit.checkpoint.position);
-        if !has_moved && commit.output.is_empty() && !commit.checkpoint.complete {
-            return Ok(Some(commit));
+        self.is_unsaved = false;
+        Ok(Cut::Stored(commit.into()))
+    }
+
+    /// Takes the messages since the last cut.
+    fn cut_ahead(&mut self) -> Result<Vec<Message>, Error> {
+        let Some(segments) = &mut self.segments else { return Ok(Vec::new()) };
+        let mut messages = segments.processor_mut().cut();
+        self.events = pipeline::emitter(segments.processor()).events();
+        let (position, facts) = (segments.processor().next_record(), segments.facts().clone());
+        messages.extend(self.checkpoint(&facts, position, false)?);
+        Ok(messages)
+    }
+
+    /// What the last checkpoint covers.
+    pub(super) fn sent(&self) -> Extent {
+        self.sent
+    }
+
+    /// What is covered up to a position.
+    fn extent(&self, position: Position, complete: bool) -> Extent {
+        let (events, file) = (self.events, self.pushed.file);
+        Extent { events, file, offset: position.offset, complete }
+    }
+
+    /// The message that states the position reached, if it is beyond the last one.
+    fn checkpoint(
+        &mut self,
+        facts: &SourceFacts,
+        position: Position,
+        complete: bool,
+    ) -> Result<Option<Message>, Error> {
+        let extent = self.extent(position, complete);
+        if extent <= self.sent {
+            return Ok(None);
         }
-        let Checkpoint { facts, position, complete, .. } = &commit.checkpoint;
+        self.sent = extent;
         let reached = Reached {
-            facts: facts.clone(),
-            host: self.host.clone(),
-            from: commit.expected,
-            position: *position,
-            complete: *complete,
-            events: self.events,
-        };
-        let name = self.name.as_str();
-        let envelope = Envelope {
-            topic: &self.target.events,
-            partition: self.target.partition,
-            key: name,
-            source: &name.into(),
-            kind: &CHECKPOINT.into(),
+            version: VERSION,
+            source: self.name.to_string(),
+            host: self.sender.host.to_string(),
+            path: facts.path.clone(),
+            format: facts.format.clone(),
+            task: facts.task.clone(),
+            file: extent.file,
+            position,
+            events: extent.events,
+            complete,
         };
         let mut json = Vec::new();
         json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
-        envelope.enclose(json, |message| commit.output.push(message));
-        Ok(Some(commit))
+        Ok(Some(self.sender.message(&self.target.checkpoints, self.name.as_str(), json)))
+    }
+
+    /// Folding a log again must give the same events. Another version of an executor may give others: their numbers
+    /// would be those of events that were sent.
+    fn compare(&self) -> Result<(), Error> {
+        let Some(segments) = &self.segments else { return Ok(()) };
+        let events = pipeline::emitter(segments.processor()).events();
+        let Extent { events: sent, file, offset, .. } = self.sent;
+        let is_there =
+            (file, offset) == (self.pushed.file, segments.processor().next_record().offset);
+        match is_there && events != sent {
+            false => Ok(()),
+            true => Err(Error::State {
+                source_name: self.name.clone(),
+                reason: format!(
+                    "up to {file}:{offset}, {sent} events were sent, but it has {events} when it is folded again"
+                ),
+            }),
+        }
     }
 
     fn commit_due(&mut self) -> Result<(), Error> {
@@ -297,7 +378,7 @@ fn identity(length: u64) -> Identity {
 }
 
 fn size(messages: &[Message]) -> usize {
-    messages.iter().map(|message| message.value.len()).sum()
+    messages.iter().filter_map(|message| message.value.as_ref()).map(Vec::len).sum()
 }
 
 fn span(path: &str) -> Span {

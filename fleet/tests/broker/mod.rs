@@ -39,6 +39,23 @@ impl Cluster {
         addresses.unwrap().trim().to_owned()
     }
 
+    /// The bytes of a topic on the disk of the first broker.
+    pub(crate) fn stored(&self, topic: &str) -> usize {
+        let prefix = format!("{topic}-");
+        let mut bytes = 0;
+        for folder in std::fs::read_dir(self.folder.path().join("1/data")).unwrap().flatten() {
+            if folder.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)) {
+                let files = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
+                let logs =
+                    files.filter(|file| file.path().extension().is_some_and(|end| end == "log"));
+                bytes += logs
+                    .map(|log| log.metadata().map_or(0, |log| log.len() as usize))
+                    .sum::<usize>();
+            }
+        }
+        bytes
+    }
+
     /// Kills one of the brokers; the first is number 1.
     pub(crate) fn kill(&self, number: usize) {
         self.run("kill", number);

@@ -121,7 +121,8 @@ fn a_line_without_an_end_holds_up_no_other_source() {
         assert!(begun.elapsed() < WAIT, "{}", stored.status(&[]));
         thread::sleep(Duration::from_millis(100));
     }
-    // Nothing of the lines is read again.
+    // Once their states are stored, nothing of the lines is read again.
+    ["half", "long"].iter().for_each(|source| stored.topics.await_state(source));
     worker.kill();
     stored.topics.delete_before("logs", 0, Offset::End);
     let worker = Running::start(&stored.cluster, &stored.topics, &SOON);
@@ -140,7 +141,8 @@ fn a_line_without_an_end_holds_up_no_other_source() {
 }
 
 /// A worker that takes over soon after the previous one was killed.
-const SOON: [&str; 3] = ["work", "-X", "session.timeout.ms=2000"];
+const SOON: [&str; 5] =
+    ["work", "-X", "session.timeout.ms=2000", "-X", "heartbeat.interval.ms=400"];
 
 /// A log whose first line has at least this length.
 fn droid_with(length: usize) -> Vec<u8> {

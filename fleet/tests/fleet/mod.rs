@@ -2,9 +2,11 @@
 
 mod faults;
 mod held;
+mod interface;
 mod outage;
 mod postgres;
 mod sinks;
+mod states;
 mod topics;
 mod trail;
 
@@ -163,6 +165,7 @@ fn a_fleet_stores_what_one_machine_stores() {
     workers.into_iter().for_each(Running::stop);
     assert_same_events(&topics, &logs);
     assert!(topics.events("patches").values().any(|patches| !patches.is_empty()));
+    interface::assert_valid(&topics);
     for _ in 0..2 {
         let [db, trail] = [&fleet, &trails[1]].map(|path| path.to_str().unwrap());
         let arguments = ["sink", "--once", "--db", db, "--audit", trail];

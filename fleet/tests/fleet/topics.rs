@@ -8,7 +8,7 @@ use std::{
 };
 
 use rdkafka::{
-    ClientConfig, Message, Offset, TopicPartitionList,
+    ClientConfig, Message as _, Offset, TopicPartitionList,
     admin::{AdminClient, AdminOptions},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer},
@@ -16,6 +16,8 @@ use rdkafka::{
     message::{Header, Headers, OwnedHeaders},
     producer::{BaseProducer, BaseRecord, Producer},
 };
+
+use serde_json::value::RawValue;
 
 use super::foldline_fleet;
 
@@ -44,6 +46,12 @@ impl Topics {
 
     pub(crate) fn producer(&self) -> Arc<BaseProducer> {
         Arc::new(self.client.create().unwrap())
+    }
+
+    /// The configuration of a client that compresses, as workers do.
+    pub(crate) fn compressing(&self) -> ClientConfig {
+        let mut client = self.client.clone();
+        client.set("compression.type", "lz4").set("linger.ms", "5").clone()
     }
 
     /// Deletes the messages of a partition before an offset, as retention does.
@@ -79,7 +87,7 @@ impl Topics {
 
     /// Sends an event of a source, like a worker.
     pub(crate) fn send_event(&self, source: &str, value: &[u8]) {
-        self.send("events", source, value, &[("source", source), ("kind", "event")]);
+        self.send("events", source, value, &[("source", source)]);
     }
 
     /// Sends a state of a source, like a worker.
@@ -87,18 +95,29 @@ impl Topics {
         self.send("state", source, value, &[("parts", "1")]);
     }
 
-    /// The stored state of a source.
+    /// The stored state of a source, which is compressed.
     pub(crate) fn state(&self, source: &str) -> Vec<u8> {
         let states = self.read("state").into_iter().filter(|state| state.key == source.as_bytes());
-        states.max_by_key(|state| state.offset).unwrap().value
+        let state = states.max_by_key(|state| state.offset).unwrap().value;
+        let mut json = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&*state), &mut json)
+            .unwrap();
+        json
+    }
+
+    /// Waits until the state of a source is stored.
+    pub(crate) fn await_state(&self, source: &str) {
+        let begun = Instant::now();
+        while !self.read("state").iter().any(|state| state.key == source.as_bytes()) {
+            assert!(begun.elapsed() < WAIT, "the state of {source} is not stored");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// The byte up to which a source is folded.
     pub(crate) fn folded_to(&self, source: &str) -> Option<u64> {
-        let is_checkpoint = |message: &Read| {
-            message.headers["kind"] == "checkpoint" && message.headers["source"] == source
-        };
-        let checkpoints = self.read("events").into_iter().filter(is_checkpoint);
+        let is_of_source = |message: &Read| message.headers["source"] == source;
+        let checkpoints = self.read("checkpoints").into_iter().filter(is_of_source);
         let last = checkpoints.max_by_key(|checkpoint| checkpoint.offset)?;
         let reached: serde_json::Value = serde_json::from_slice(&last.value).unwrap();
         reached["position"]["offset"].as_u64()
@@ -146,46 +165,64 @@ impl Topics {
         read
     }
 
-    /// The events of each source as lines, and the number of its checkpoints.
+    /// The events of each source as lines, in the form of `replay --format events`; or its patches.
     pub(crate) fn events(&self, what: &str) -> BTreeMap<String, Vec<u8>> {
         let mut events = BTreeMap::<String, Vec<u8>>::new();
+        let mut sequences = BTreeMap::<(String, u64), u64>::new();
+        let mut joined = String::new();
         for Read { headers, value, .. } in self.read(what) {
-            if headers["kind"] != "event" {
-                continue;
+            let message: Message<'_> = serde_json::from_slice(&value).unwrap();
+            assert_eq!((message.version, &message.source), (1, &headers["source"]));
+            // Numbers have no gaps, and none is there twice.
+            let session = if what == "events" { 0 } else { message.session_number };
+            let number = sequences.entry((message.source.clone(), session)).or_default();
+            if message.part.is_none_or(|part| part == 1) {
+                *number += 1;
+                joined.clear();
             }
-            let lines = events.entry(headers["source"].clone()).or_default();
-            lines.extend_from_slice(&value);
-            let part = headers.get("part").and_then(|part| part.split_once('/'));
-            if part.is_none_or(|(index, count)| index == count) {
-                lines.push(b'\n');
-            }
+            assert_eq!(*number, message.sequence, "{}", message.source);
+            let lines = events.entry(message.source.clone()).or_default();
+            let prefix = format!(
+                "{{\"position\":{},\"session\":{},",
+                message.position, message.session_number
+            );
+            let item = match (&message.text, message.event, message.data, message.patch) {
+                (Some(text), ..) => {
+                    joined.push_str(text);
+                    if message.part < message.parts {
+                        continue;
+                    }
+                    joined
+                        .strip_prefix('{')
+                        .and_then(|item| item.strip_suffix('}'))
+                        .unwrap()
+                        .to_owned()
+                }
+                (None, Some(event), Some(data), _) => format!("\"event\":{event},\"data\":{data}"),
+                (None, Some(event), None, _) => format!("\"event\":{event}"),
+                (None, None, _, patch) => format!("\"patch\":{}", patch.unwrap()),
+            };
+            lines.extend(format!("{prefix}{item}}}\n").bytes());
         }
         events
     }
 
-    /// Follows the events until this number of sources is complete: cheaper for the brokers than polling.
+    /// Follows the checkpoints until this number of sources is complete: cheaper for the brokers than polling.
     pub(crate) fn await_last_checkpoints(&self, count: usize) {
         let mut config = self.client.clone();
         config.set("group.id", "follower").set("enable.auto.commit", "false");
         config.set("isolation.level", "read_committed");
         let consumer: BaseConsumer = config.create().unwrap();
         let mut from = TopicPartitionList::new();
-        let topic = format!("{}.events", self.prefix);
+        let topic = format!("{}.checkpoints", self.prefix);
         for partition in 0..self.partitions {
             from.add_partition_offset(&topic, partition, Offset::Beginning).unwrap();
         }
         consumer.assign(&from).unwrap();
         let mut complete = 0;
         while complete < count {
-            let Some(message) = consumer.poll(WAIT) else { panic!("no events any more") };
-            let message = message.unwrap();
-            let payload = message.payload().unwrap_or_default();
-            // Events begin with their position.
-            let is_checkpoint = payload.starts_with(b"{\"facts\"");
-            let end = &payload[payload.len().saturating_sub(64)..];
-            complete += usize::from(
-                is_checkpoint && String::from_utf8_lossy(end).contains("\"complete\":true"),
-            );
+            let Some(message) = consumer.poll(WAIT) else { panic!("no checkpoints any more") };
+            complete += usize::from(is_complete(message.unwrap().payload().unwrap_or_default()));
         }
     }
 
@@ -193,8 +230,8 @@ impl Topics {
     pub(crate) fn await_complete(&self, count: usize) {
         let begun = Instant::now();
         loop {
-            let complete =
-                self.read("events").iter().filter(|message| message.is_complete()).count();
+            let checkpoints = self.read("checkpoints");
+            let complete = checkpoints.iter().filter(|read| is_complete(&read.value)).count();
             assert!(complete <= count, "{complete} sources are complete, of {count}");
             if complete == count {
                 return;
@@ -214,11 +251,30 @@ pub(crate) struct Read {
     pub(crate) value: Vec<u8>,
 }
 
-impl Read {
-    fn is_complete(&self) -> bool {
-        self.headers["kind"] == "checkpoint"
-            && serde_json::from_slice::<serde_json::Value>(&self.value).unwrap()["complete"] == true
-    }
+/// The value of a message of events or patches.
+#[derive(serde::Deserialize)]
+struct Message<'a> {
+    version: u64,
+    source: String,
+    session_number: u64,
+    sequence: u64,
+    #[serde(borrow)]
+    position: &'a RawValue,
+    part: Option<u64>,
+    parts: Option<u64>,
+    text: Option<String>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    patch: Option<&'a RawValue>,
+}
+
+/// Whether a checkpoint states that its source is complete. That of an expired source is empty.
+fn is_complete(checkpoint: &[u8]) -> bool {
+    !checkpoint.is_empty()
+        && serde_json::from_slice::<serde_json::Value>(checkpoint).unwrap()["complete"] == true
 }
 
 /// Sends pieces of a log like a shipper.
@@ -248,24 +304,34 @@ impl Sender<'_> {
     }
 
     pub(crate) fn message(&self, bytes: &[u8], position: &str, before: Option<u64>, is_end: bool) {
-        let header =
-            |headers: OwnedHeaders, key, value| headers.insert(Header { key, value: Some(value) });
-        let mut headers = OwnedHeaders::new();
-        for (key, value) in [
+        let before = before.map(|before| ("before", before.to_string()));
+        let end = is_end.then(|| ("end", "1".to_owned()));
+        self.with(bytes, position, before.into_iter().chain(end));
+    }
+
+    /// Sends the first bytes of a log whose file was created at this time.
+    pub(crate) fn created(&self, bytes: &[u8], at: i64) {
+        self.with(bytes, "0:0", [("created", at.to_string())]);
+    }
+
+    /// Sends bytes with further headers.
+    fn with(
+        &self,
+        bytes: &[u8],
+        position: &str,
+        more: impl IntoIterator<Item = (&'static str, String)>,
+    ) {
+        let usual = [
             ("position", position),
             ("format", &self.format),
             ("path", &self.source),
             ("host", "test"),
-        ] {
-            headers = header(headers, key, value);
-        }
-        let before = before.map(|before| before.to_string());
-        if let Some(before) = &before {
-            headers = header(headers, "before", before);
-        }
-        if is_end {
-            headers = header(headers, "end", "1");
-        }
+        ];
+        let usual = usual.map(|(key, value)| (key, value.to_owned()));
+        let header = |headers: OwnedHeaders, (key, value): (&str, String)| {
+            headers.insert(Header { key, value: Some(&value) })
+        };
+        let headers = usual.into_iter().chain(more).fold(OwnedHeaders::new(), header);
         let topic = format!("{}.logs", self.topics.prefix);
         let mut record =
             BaseRecord::to(&topic).key(self.source.as_bytes()).payload(bytes).headers(headers);

@@ -121,7 +121,7 @@ impl Engine for Kafka<'_> {
             topic: self.outputs.as_str().into(),
             partition: Some(0),
             key: source.as_str().into(),
-            value: item.clone().into(),
+            value: Some(item.clone().into()),
             headers: vec![("source", source.as_str().into())],
         };
         items.iter().map(message).collect()

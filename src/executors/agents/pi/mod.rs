@@ -88,7 +88,7 @@ impl Executor for Pi {
                 let (text, more) = cx.content("content", content);
                 cx.entry(NormalizedEntryType::UserMessage, text, [extra, more].concat());
             }
-            PiLine::Message(message) => memory.message(*message, extra, cx),
+            PiLine::Message(message) => memory.message(&message, extra, cx),
             PiLine::Answer(answer) => result(answer, extra, cx),
             PiLine::Command(command) => ran(command, extra, cx),
         }
@@ -102,8 +102,8 @@ impl PiMemory {
         }
     }
 
-    fn message(&mut self, message: Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
-        let Message { id, model, provider, thoughts, texts, calls, unknown, error, .. } = &message;
+    fn message(&mut self, message: &Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
+        let Message { id, model, provider, thoughts, texts, calls, unknown, error, .. } = message;
         let is_repeated = message.is_summary && texts.last() == self.last_words.as_ref();
         if is_repeated {
             return self.is_openclaw(cx);

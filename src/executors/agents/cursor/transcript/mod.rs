@@ -146,7 +146,7 @@ impl TranscriptMemory {
                 BlockKind::Text(text) if kind == NormalizedEntryType::UserMessage => {
                     prompt(&text, &mut meta, cx);
                 }
-                BlockKind::Text(text) => words(text, &mut meta, cx),
+                BlockKind::Text(text) => words(&text, &mut meta, cx),
                 BlockKind::Thinking(text) => {
                     cx.entry(NormalizedEntryType::Thinking, text, meta.next());
                 }
@@ -185,7 +185,7 @@ fn prompt(text: &Text, meta: &mut Meta, cx: &mut Cx<'_>) {
 }
 
 /// The text of a message of the agent, apart from the mark in place of a thought.
-fn words(text: Text, meta: &mut Meta, cx: &mut Cx<'_>) {
+fn words(text: &Text, meta: &mut Meta, cx: &mut Cx<'_>) {
     let whole = text.decode();
     match texts::without_mark(&whole) {
         None => cx.entry(NormalizedEntryType::AssistantMessage, text.clone(), meta.next()),

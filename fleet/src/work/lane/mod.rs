@@ -1,98 +1,46 @@
 //! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
 
+mod committing;
+
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    ops::RangeInclusive,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use foldline::{
     conversation::Json,
-    executors::Registry,
-    ledger::{CommitError, Ledger, Mark, SourceName},
+    ledger::{Ledger, SourceName},
     transduce::Fault,
 };
-use rdkafka::{
-    Message, Offset,
-    consumer::{BaseConsumer, Consumer},
-};
+use rdkafka::{Message, Offset, consumer::Consumer};
 
 use super::{
     counts::{Counts, Progress},
-    group::Group,
+    expiry::Expiry,
     outgoing::Target,
+    sent::Sent,
+    shared::Shared,
     source::{Source, Taken},
+    unsaved::Unsaved,
 };
 use crate::{
     deleted::{DELETED, Deleted, Range},
     error::Error,
-    ledger::{Cluster, INPUT, KafkaLedger, KafkaLedgerError, Place},
+    ledger::{self, INPUT, KafkaLedger, KafkaLedgerError},
     piece::Piece,
-    record::Unfolded,
+    place::Place,
     say::say,
     topics::Topics,
+    unfolded::Unfolded,
 };
 
-/// Bytes of logs that all lanes of a worker together fold before they commit: this bounds its memory.
-const BYTES: usize = 16 << 20;
-
-/// The minimum and maximum share of one lane.
-const BYTES_SHARE: RangeInclusive<usize> = 512 << 10..=4 << 20;
-
-/// Bytes of output messages per byte of log after which a commit is due.
-const GROWTH: usize = 4;
-
-/// The maximum time between commits.
-const LONGEST: Duration = Duration::from_secs(2);
-
-/// The time after which a commit is due if no more messages wait: then it delays nothing.
-const IDLE: Duration = Duration::from_millis(100);
-
-/// The number of sources that all lanes of a worker keep in memory between commits; the others are restored from
-/// their stored states.
-const OPEN: usize = 1024;
+/// The mark with the offset from which the next owner reads the logs: sources are folded again from their stored states.
+const AGAIN: &str = "again";
 
 /// Timeout of a request to the brokers.
 const REQUEST: Duration = Duration::from_secs(10);
-
-/// The minimum and maximum share of one lane.
-const OPEN_SHARE: RangeInclusive<usize> = 32..=512;
-
-/// Data shared by the lanes of a worker.
-pub(super) struct Shared {
-    pub(super) registry: Registry,
-    pub(super) cluster: Cluster,
-    pub(super) consumer: Arc<BaseConsumer<Group>>,
-    pub(super) topics: Topics,
-    /// Whether patches are produced.
-    pub(super) patches: bool,
-    /// Prefix of the transactional ids.
-    pub(super) group: String,
-    /// The number of lanes.
-    pub(super) lanes: AtomicUsize,
-}
-
-impl Shared {
-    /// The number of bytes of logs after which a lane commits.
-    fn bytes(&self) -> usize {
-        self.share(BYTES, &BYTES_SHARE)
-    }
-
-    /// The number of sources that a lane keeps in memory.
-    fn open(&self) -> usize {
-        self.share(OPEN, &OPEN_SHARE)
-    }
-
-    fn share(&self, all: usize, within: &RangeInclusive<usize>) -> usize {
-        let lanes = self.lanes.load(Ordering::Relaxed).max(1);
-        (all / lanes).clamp(*within.start(), *within.end())
-    }
-}
 
 /// The processing of one partition.
 pub(super) struct Lane {
@@ -102,6 +50,11 @@ pub(super) struct Lane {
     sources: HashMap<SourceName, Open>,
     /// Sources that this worker does not fold.
     refused: HashSet<SourceName>,
+    /// Sources whose stored state is behind their events.
+    unsaved: Unsaved,
+    /// Sources of which more was sent than their stored state covers, when the partition was taken over.
+    sent: Sent,
+    expiry: Expiry,
     /// Sources that were changed since the last commit, in the order of their first change.
     touched: Vec<SourceName>,
     /// The marks that change with the next commit: the reason why a source is not folded, or `None` if it is folded
@@ -109,8 +62,15 @@ pub(super) struct Lane {
     notes: BTreeMap<SourceName, Option<Unfolded>>,
     /// The offset of the next message.
     next: Option<i64>,
-    /// The committed offset.
+    /// The offset up to which all messages were folded, by this owner or an earlier one.
+    folded: i64,
+    /// The same, when the partition was taken over, until all messages before it are folded again.
+    begun: i64,
+    /// The committed offset from which the next owner reads.
     committed: i64,
+    /// When the last message arrived, and when the last commit ended.
+    heard: Instant,
+    ended: Instant,
     /// Messages that were deleted before they were folded.
     deleted: Deleted,
     /// Folded data that is not committed.
@@ -141,12 +101,15 @@ impl Lane {
     /// Takes over a partition: fences its previous owner, and reads its states.
     pub(super) fn take_over(shared: &Shared, partition: i32) -> Result<Self, Error> {
         let begun = Instant::now();
-        let Topics { events, patches, state, .. } = &shared.topics;
-        let place = Place { topic: state.clone(), partition };
+        let Topics { events, patches, state, checkpoints, .. } = &shared.topics;
+        let place = ledger::Place { topic: state.clone(), partition };
         let id = format!("{}.{partition}", shared.group);
         let ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
+        let place = ledger::Place { topic: checkpoints.clone(), partition };
+        let sent = Sent::read(&shared.cluster, &place, &ledger)?;
         let patches = shared.patches.then(|| patches.as_str().into());
-        let target = Arc::new(Target { events: events.as_str().into(), patches, partition });
+        let [events, checkpoints] = [events, checkpoints].map(|name| name.as_str().into());
+        let target = Arc::new(Target { events, patches, checkpoints, partition });
         let counts = Counts {
             restoring: begun.elapsed(),
             sources: ledger.sources().count(),
@@ -158,10 +121,17 @@ impl Lane {
             target,
             sources: HashMap::new(),
             refused: HashSet::new(),
+            unsaved: Unsaved::default(),
+            sent,
+            expiry: Expiry::default(),
             touched: Vec::new(),
             notes: BTreeMap::new(),
             next: None,
+            folded: 0,
+            begun: 0,
             committed: 0,
+            heard: Instant::now(),
+            ended: Instant::now(),
             deleted: Deleted::default(),
             batch: Batch::default(),
             commits: 0,
@@ -171,8 +141,13 @@ impl Lane {
 
     /// The offset from which the logs are read.
     pub(super) fn start(&mut self, shared: &Shared) -> Result<Offset, Error> {
-        let mark = self.ledger.mark(INPUT)?;
-        self.next = mark.and_then(|mark| mark.get().parse().ok());
+        let offset = |mark: Option<Json>| mark.and_then(|mark| mark.get().parse::<i64>().ok());
+        let folded = offset(self.ledger.mark(INPUT)?);
+        let again = offset(self.ledger.mark(AGAIN)?);
+        self.folded = folded.unwrap_or(0);
+        self.begun = self.folded;
+        self.expiry = Expiry::read(&mut self.ledger)?;
+        self.next = folded.map(|folded| again.map_or(folded, |again| again.min(folded)));
         self.deleted = Deleted::stored(self.ledger.mark(DELETED)?);
         self.find_deleted(shared)?;
         self.committed = self.next.unwrap_or(0);
@@ -206,7 +181,11 @@ impl Lane {
             self.find_deleted(shared)?;
         }
         self.next = Some(offset + 1);
-        self.batch.since.get_or_insert_with(Instant::now);
+        if self.begun > 0 && offset + 1 >= self.begun {
+            self.unsaved.caught_up(std::mem::take(&mut self.begun));
+        }
+        self.heard = Instant::now();
+        self.batch.since.get_or_insert(self.heard);
         let Some(piece) = Piece::read(message) else {
             self.counts.foreign += 1;
             if self.counts.foreign == 1 {
@@ -230,7 +209,6 @@ impl Lane {
             Err(panic) => {
                 let place = &piece.place;
                 let fault = Fault::of(&*panic);
-                self.sources.remove(&piece.source);
                 self.refuse(&piece, format!("at {place}: {fault}; the rest of it is not folded"));
                 Ok(())
             }
@@ -240,10 +218,31 @@ impl Lane {
     /// Folds a piece.
     fn fold(&mut self, shared: &Shared, piece: &Piece<'_>, offset: i64) -> Result<(), Error> {
         let Self { ledger, sources, touched, notes, target, commits, committed, .. } = self;
+        let bytes = self.counts.bytes;
         let Piece { source: name, path, place, .. } = piece;
         if !sources.contains_key(name) {
+            // A released source has a mark without a note.
+            let noted = ledger.mark(&Unfolded::mark(name))?;
+            let is_unknown = !ledger.has(name) && !self.sent.has(name) && noted.is_none();
+            if is_unknown && piece.created.is_some_and(|at| self.expiry.may_have_expired(at)) {
+                let note = "its file is older than sources that have expired, so it may be one of them and its \
+                            events known; release it to fold it";
+                self.refuse(piece, note.to_owned());
+                return Ok(());
+            }
+            let sent = match self.sent.extent(name) {
+                Ok(sent) => sent,
+                Err(reason) => {
+                    let note = format!(
+                        "its checkpoint cannot be read: {reason}; nothing more of it is folded"
+                    );
+                    self.refuse(piece, note);
+                    return Ok(());
+                }
+            };
             let stored = ledger.load(name).map_err(Error::from);
-            let opened = stored.and_then(|it| Source::open(&shared.registry, target, piece, it));
+            let opened =
+                stored.and_then(|it| Source::open(&shared.registry, target, piece, it, sent));
             let source = match opened {
                 Ok(Some(source)) => source,
                 Ok(None) => {
@@ -264,7 +263,6 @@ impl Lane {
                 }
                 Err(error) => return Err(error),
             };
-            let noted = ledger.mark(&Unfolded::mark(name))?;
             let is_noted = noted.is_some_and(|note| note.get() != "null");
             let used = *commits;
             let open = Open { source, used, is_told: false, is_noted, is_touched: false };
@@ -273,8 +271,18 @@ impl Lane {
         let Some(open) = sources.get_mut(name) else { return Ok(()) };
         open.used = *commits;
         let before = open.source.pending_size();
-        let taken = open.source.take(piece, offset)?;
+        let taken = match open.source.take(piece, offset) {
+            Err(error @ Error::State { .. }) => {
+                self.refuse(piece, format!("{error}; nothing more of it is folded"));
+                return Ok(());
+            }
+            taken => taken?,
+        };
         let note = match taken {
+            Taken::Gap(Place { file: 0, offset: 0 }) => Some(format!(
+                "its bytes before {place} are missing: they were never shipped, or the log was complete and has expired; \
+                 later bytes are not folded until the log is shipped again"
+            )),
             Taken::Gap(expected) => Some(format!(
                 "bytes from {expected} to {place} are missing; later bytes are not folded until the missing ones \
                  are shipped again"
@@ -287,6 +295,7 @@ impl Lane {
         match taken {
             Taken::Folded => {
                 open.is_told = false;
+                self.unsaved.add(name, offset, bytes);
                 if std::mem::take(&mut open.is_noted) {
                     notes.insert(name.clone(), None);
                 }
@@ -311,9 +320,11 @@ impl Lane {
         Ok(())
     }
 
-    /// Stops folding a source, and reports why.
+    /// Stops folding a source, and reports why. What is not committed of it is dropped.
     fn refuse(&mut self, piece: &Piece<'_>, note: String) {
         let Piece { source, path, .. } = piece;
+        self.sources.remove(source);
+        self.unsaved.remove(source);
         say(&format!("{source} ({path}): {note}"));
         let unfolded = unfolded(&mut self.ledger, source, note, self.committed);
         self.notes.insert(source.clone(), Some(unfolded));
@@ -324,71 +335,6 @@ impl Lane {
     /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
         Progress { counts: self.counts, open: self.sources.len(), next: self.next }
-    }
-
-    /// Whether a commit is due; `is_idle` means that no messages wait.
-    pub(super) fn is_due(&self, shared: &Shared, is_idle: bool) -> bool {
-        let Batch { bytes, size, since } = self.batch;
-        let share = shared.bytes();
-        let longest = if is_idle { IDLE } else { LONGEST };
-        bytes >= share
-            || size >= GROWTH * share
-            || self.touched.len() >= *OPEN_SHARE.end()
-            || since.is_some_and(|since| since.elapsed() >= longest)
-    }
-
-    /// Commits folded data: messages, states and the input offset. Returns the offset if there was anything to
-    /// commit.
-    pub(super) fn commit(&mut self, shared: &Shared) -> Result<Option<i64>, Error> {
-        let Some(next) = self.next.filter(|_| self.batch.since.is_some()) else { return Ok(None) };
-        let begun = Instant::now();
-        let mut commits = Vec::new();
-        for name in self.touched.drain(..) {
-            let Some(open) = self.sources.get_mut(&name) else { continue };
-            open.is_touched = false;
-            commits.extend(open.source.cut()?);
-        }
-        // A line that is too long for the state is read again from the first message that is not in it.
-        let open = self.sources.values().filter_map(|open| open.source.begun()).min();
-        let next = open.map_or(next, |open| open.min(next));
-        let state = Json::of(&next).map_err(|error| Error::Output(error.into()))?;
-        let mut marks = vec![Mark { name: INPUT.to_owned(), state }];
-        marks.extend(self.deleted.mark(DELETED.to_owned())?);
-        for (source, note) in std::mem::take(&mut self.notes) {
-            let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
-            marks.push(Mark { name: Unfolded::mark(&source), state });
-        }
-        self.ledger.commit(&commits, &marks).map_err(|error| match error {
-            // Only this ledger commits to its partition.
-            CommitError::Moved { .. } => Error::KafkaLedger(KafkaLedgerError::Fenced),
-            CommitError::Failed(error) => Error::KafkaLedger(error),
-        })?;
-        self.deleted.committed();
-        self.committed = next;
-        self.batch = Batch::default();
-        self.commits += 1;
-        self.counts.commits += 1;
-        self.counts.committing += begun.elapsed();
-        self.counts.sources = self.ledger.sources().count();
-        self.forget_idle(shared.open());
-        Ok(Some(next))
-    }
-
-    /// Drops the least recently used sources if there are more than `most`.
-    fn forget_idle(&mut self, most: usize) {
-        if self.sources.len() <= most {
-            return;
-        }
-        let mut used: Vec<_> = self
-            .sources
-            .iter()
-            .filter(|(_, open)| open.source.begun().is_none())
-            .map(|(name, open)| (open.used, name.clone()))
-            .collect();
-        used.sort_unstable();
-        for (_, name) in used.into_iter().take(self.sources.len() - most / 2) {
-            self.sources.remove(&name);
-        }
     }
 }
 
