@@ -32,7 +32,7 @@ pub(crate) enum Destination {
     /// A file, and the audit trail beside it.
     File {
         database: Box<Database>,
-        outputs: Outputs,
+        outputs: Box<Outputs>,
         /// Trails that were complete when the sink started.
         whole: BTreeMap<String, String>,
     },
@@ -54,7 +54,7 @@ impl Destination {
                 let (outputs, notes) =
                     Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
                 notes.iter().for_each(|note| say(note));
-                Ok(Self::File { database, outputs, whole })
+                Ok(Self::File { database, outputs: Box::new(outputs), whole })
             }
             DatabasePlace::Server(_) if trail.is_some() => Err(Error::WrongUse(
                 "an audit trail belongs to a database file: --audit works without postgresql://"
