@@ -11,6 +11,7 @@ pub(super) enum Role {
     Events,
     Patches,
     State,
+    Shippers,
 }
 
 /// The smallest message size that librdkafka may need, which was the limit of very old brokers.
@@ -22,7 +23,8 @@ const FOR_EVER: i64 = -1;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Role {
-    pub(super) const ALL: [Self; 4] = [Self::Logs, Self::Events, Self::Patches, Self::State];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Logs, Self::Events, Self::Patches, Self::State, Self::Shippers];
 
     /// The name of its topic.
     pub(super) fn topic(self, topics: &Topics) -> &str {
@@ -31,6 +33,7 @@ impl Role {
             Self::Events => &topics.events,
             Self::Patches => &topics.patches,
             Self::State => &topics.state,
+            Self::Shippers => &topics.shippers,
         }
     }
 
@@ -50,6 +53,12 @@ impl Role {
                 ("min.cleanable.dirty.ratio", "0.1".to_owned()),
                 ("segment.ms", "3600000".to_owned()),
                 ("segment.bytes", (64 << 20).to_string()),
+            ]),
+            // Shippers that no longer exist are forgotten in the end.
+            Self::Shippers => all.extend([
+                ("cleanup.policy", "compact,delete".to_owned()),
+                ("retention.ms", retention.to_string()),
+                ("segment.ms", "3600000".to_owned()),
             ]),
             Self::Logs | Self::Events | Self::Patches => all.extend([
                 ("cleanup.policy", "delete".to_owned()),
@@ -183,6 +192,10 @@ fn one(
         Role::State if policy != "compact" => wrong.push(format!(
             "{name} has cleanup.policy={policy}, which deletes the positions of sources; {}",
             set("cleanup.policy", "compact")
+        )),
+        Role::Shippers if !compacts => wrong.push(format!(
+            "{name} has cleanup.policy={policy}, which keeps every heartbeat; {}",
+            set("cleanup.policy", "compact,delete")
         )),
         Role::Logs | Role::Events | Role::Patches if compacts => wrong.push(format!(
             "{name} has cleanup.policy={policy}, which removes all but the latest message of a key; {}",

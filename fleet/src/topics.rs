@@ -13,6 +13,8 @@ pub(crate) struct Topics {
     pub(crate) patches: String,
     /// The latest state of each source.
     pub(crate) state: String,
+    /// The latest heartbeat of each shipper.
+    pub(crate) shippers: String,
 }
 
 impl Topics {
@@ -24,7 +26,14 @@ impl Topics {
             events: name("events"),
             patches: name("patches"),
             state: name("state"),
+            shippers: name("shippers"),
         }
+    }
+
+    /// The group name of a sink, under which it reports its offsets; a fleet with several sinks gives them names.
+    pub(crate) fn sink_group(&self, name: Option<&str>) -> String {
+        let group = format!("{}.sink", self.prefix);
+        name.map_or(group.clone(), |name| format!("{group}.{name}"))
     }
 
     /// The group name of the workers, which is also the prefix of their transactional ids.

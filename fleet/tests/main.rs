@@ -9,6 +9,7 @@ mod ledger;
 // The program `foldline` as a child process. Some items are for other tests.
 #[path = "../../cli/tests/logs/mod.rs"]
 mod logs;
+mod random;
 mod ship;
 
 use std::process::Command;

@@ -6,6 +6,7 @@
 
 mod args;
 mod feed;
+mod lag;
 mod marks;
 mod offsets;
 mod quarantine;
@@ -26,7 +27,6 @@ use foldline::{
 use foldline_cli::shared::{DistinctFiles, Outputs, Records, stop_flag, whole_trails};
 use rdkafka::{
     ClientConfig, Message,
-    consumer::BaseConsumer,
     error::{
         KafkaError,
         RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
@@ -40,15 +40,12 @@ pub(crate) use self::{
 };
 use self::{
     feed::{Fed, Feed, Segment},
+    lag::{Lag, Reader},
     offsets::Offsets,
     quarantine::Quarantine,
 };
 use crate::{
-    error::Error,
-    exit,
-    exporter::{Exporter, Family},
-    say::say,
-    settings::Role,
+    error::Error, exit, exporter::Exporter, metric::Family, say::say, settings::Role,
     sound::await_sound,
 };
 
@@ -60,6 +57,9 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The time without events after which the offsets are moved to the ends of the partitions.
 const QUIET: Duration = Duration::from_secs(5);
+
+/// The interval at which metrics are published.
+const PUBLISH: Duration = Duration::from_secs(1);
 
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
@@ -76,13 +76,15 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
+    let exporter = args.metrics.map(|address| Exporter::start(address, "sink")).transpose()?;
     if !await_sound(&client, &topics, &[Role::Events], &stop, args.limit())? {
         return Ok(exit::FINE);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
-    let (consumer, mut sink) = Sink::open(&client, &topics.events, &path, trail, wait)?;
-    sink.exporter = args.metrics.map(Exporter::start).transpose()?;
+    let group = topics.sink_group(args.name.as_deref());
+    let (consumer, mut sink) = Sink::open(&client, (&topics.events, &group), &path, trail, wait)?;
+    sink.exporter = exporter;
     sink.run(&consumer, &stop, args.limit())?;
     let is_incomplete = sink.gaps > 0 || sink.offsets.deleted() > 0;
     let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
@@ -117,6 +119,8 @@ struct Sink {
     heard: Instant,
     receipt: Receipt,
     exporter: Option<Exporter>,
+    published: Option<Instant>,
+    lag: Lag,
     commits: u64,
     committing: Duration,
     /// Number of segments that do not begin at the stored position of their source.
@@ -128,18 +132,19 @@ impl Sink {
     /// Opens the database at `path`, and an audit trail with its signing key, if requested.
     fn open(
         client: &ClientConfig,
-        topic: &str,
+        (topic, group): (&str, &str),
         path: &Path,
         trail: Option<(&Path, Option<&Path>)>,
         wait: Duration,
-    ) -> Result<(BaseConsumer, Self), Error> {
+    ) -> Result<(Reader, Self), Error> {
         let mut database = Database::open_sound(path, wait)?;
         let whole = whole_trails(&database)?;
         let (audit, key) = trail.unzip();
         let (outputs, notes) = Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
         notes.iter().for_each(|note| say(note));
         let quarantine = Quarantine::read(&mut database, topic)?;
-        let (consumer, offsets) = Offsets::assign(client, topic, &quarantine, &mut database)?;
+        let (consumer, offsets) =
+            Offsets::assign(client, (topic, group), &quarantine, &mut database)?;
         let sink = Self {
             feed: Feed::new(audit.is_some()),
             offsets,
@@ -156,6 +161,8 @@ impl Sink {
             heard: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
+            published: None,
+            lag: Lag::default(),
             commits: 0,
             committing: Duration::ZERO,
             gaps: 0,
@@ -168,7 +175,7 @@ impl Sink {
     /// an error if nothing arrives for that time.
     fn run(
         &mut self,
-        consumer: &BaseConsumer,
+        consumer: &Reader,
         stop: &AtomicBool,
         limit: Option<Duration>,
     ) -> Result<(), Error> {
@@ -178,8 +185,9 @@ impl Sink {
             self.step(consumer)?;
             if self.is_due() {
                 self.commit()?;
-                self.publish();
+                lag::report(self.offsets.topic(), consumer, &self.offsets.stored());
             }
+            self.publish(consumer);
             let Some(limit) = limit else { continue };
             if self.offsets.is_at_end() {
                 break;
@@ -192,7 +200,7 @@ impl Sink {
         self.commit()
     }
 
-    fn step(&mut self, consumer: &BaseConsumer) -> Result<(), Error> {
+    fn step(&mut self, consumer: &Reader) -> Result<(), Error> {
         let polled = consumer.poll(POLL);
         if matches!(polled, Some(Ok(_) | Err(KafkaError::PartitionEOF(_)))) {
             self.heard = Instant::now();
@@ -206,10 +214,13 @@ impl Sink {
             Some(Ok(message)) => {
                 self.quiet = Instant::now();
                 self.is_said = false;
+                self.lag.read(&message);
                 self.since.get_or_insert_with(Instant::now);
                 self.take(&message);
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => {
+                self.is_said = false;
+                self.lag.at_end(partition);
                 self.quarantine.caught_up(partition);
                 let moved = self.offsets.at_end(partition).then(Instant::now);
                 self.since = self.since.or(moved);
@@ -287,15 +298,24 @@ impl Sink {
         self.quarantine.refuse(source, partition, place, reason);
     }
 
-    fn publish(&self) {
+    fn publish(&mut self, consumer: &Reader) {
         let Some(exporter) = &self.exporter else { return };
+        if self.published.is_some_and(|published| published.elapsed() < PUBLISH) {
+            return;
+        }
+        self.published = Some(Instant::now());
+        exporter.report(self.is_said.then_some("the brokers do not answer"));
+        let stored = self.offsets.stored();
+        let [messages, seconds] = self.lag.figures(self.offsets.topic(), consumer, &stored);
         let next = |name, help, value: u64| Family::one(name, help, value as f64);
         exporter.publish(&[
             Family::by_partition(
                 "foldline_sink_next_offset",
                 "Offset of the next event to be stored",
-                self.offsets.stored(),
+                stored.into_iter().map(|(partition, next)| (partition, next as f64)),
             ),
+            messages,
+            seconds,
             next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
             next("foldline_sink_commits_total", "Transactions", self.commits),
             Family::one(

@@ -12,12 +12,13 @@ use foldline::{
 };
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
-    consumer::{BaseConsumer, Consumer},
+    consumer::Consumer,
     error::KafkaResult,
     metadata::{MetadataPartition, MetadataTopic},
 };
 
 use super::{
+    lag::{Ends, Reader},
     marks::{name, name_of_deleted},
     quarantine::Quarantine,
 };
@@ -60,20 +61,21 @@ impl Offsets {
     /// A consumer of all partitions, each from the offset stored in the database.
     pub(super) fn assign(
         client: &ClientConfig,
-        topic: &str,
+        (topic, group): (&str, &str),
         quarantine: &Quarantine,
         database: &mut Database,
-    ) -> Result<(BaseConsumer, Self), Error> {
+    ) -> Result<(Reader, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
         let mut config = client.clone();
         config
-            // A consumer needs a group name, even if it never joins the group.
-            .set("group.id", "foldline-sink")
+            // It never joins the group.
+            .set("group.id", group)
+            .set("statistics.interval.ms", "2000")
             .set("enable.auto.commit", "false")
             .set("enable.partition.eof", "true")
             .set("auto.offset.reset", "error")
             .set("isolation.level", "read_committed");
-        let consumer: BaseConsumer = config.create().map_err(fail)?;
+        let consumer: Reader = config.create_with_context(Ends::default()).map_err(fail)?;
         let metadata = patiently(|| consumer.fetch_metadata(Some(topic), ATTEMPT)).map_err(fail)?;
         let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
         let partitions: BTreeSet<i32> =
@@ -178,7 +180,7 @@ impl Offsets {
     /// events that were deleted before they were stored, if the brokers delete them before the next event. The client
     /// does not state where a partition ends: it reads it again from the stored offset, and finds nothing up to the
     /// end that was known before.
-    pub(super) fn settle(&mut self, consumer: &BaseConsumer) {
+    pub(super) fn settle(&mut self, consumer: &Reader) {
         for partition in std::mem::take(&mut self.unsettled) {
             let next = self.stored.get(&partition).copied().flatten();
             let from = next.map_or(Offset::Beginning, Offset::Offset);
@@ -231,8 +233,12 @@ impl Offsets {
     }
 
     /// The offset of the next event to be stored, for each partition of which events are stored.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
-        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)? as f64)))
+    pub(super) fn stored(&self) -> BTreeMap<i32, i64> {
+        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)?))).collect()
+    }
+
+    pub(super) fn topic(&self) -> &str {
+        &self.topic
     }
 }
 

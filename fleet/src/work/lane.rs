@@ -109,6 +109,8 @@ pub(super) struct Lane {
     notes: BTreeMap<SourceName, Option<Unfolded>>,
     /// The offset of the next message.
     next: Option<i64>,
+    /// When the last message was sent.
+    sent_at: Option<i64>,
     /// The committed offset.
     committed: i64,
     /// Messages that were deleted before they were folded.
@@ -161,6 +163,7 @@ impl Lane {
             touched: Vec::new(),
             notes: BTreeMap::new(),
             next: None,
+            sent_at: None,
             committed: 0,
             deleted: Deleted::default(),
             batch: Batch::default(),
@@ -206,6 +209,7 @@ impl Lane {
             self.find_deleted(shared)?;
         }
         self.next = Some(offset + 1);
+        self.sent_at = message.timestamp().to_millis();
         self.batch.since.get_or_insert_with(Instant::now);
         let Some(piece) = Piece::read(message) else {
             self.counts.foreign += 1;
@@ -323,7 +327,12 @@ impl Lane {
 
     /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
-        Progress { counts: self.counts, open: self.sources.len(), next: self.next }
+        Progress {
+            counts: self.counts,
+            open: self.sources.len(),
+            next: self.next,
+            sent_at: self.sent_at,
+        }
     }
 
     /// Whether a commit is due; `is_idle` means that no messages wait.

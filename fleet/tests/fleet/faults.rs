@@ -9,17 +9,7 @@ use std::{
 };
 
 use super::{Cluster, Log, Running, Topics};
-
-/// Reproducible random numbers for a seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % end as u64) as usize
-    }
-}
+use crate::random::Random;
 
 /// A folder of logs that grow piece by piece to their final content.
 pub(crate) struct Growing {

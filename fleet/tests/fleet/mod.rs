@@ -2,6 +2,7 @@
 
 mod faults;
 mod held;
+mod monitoring;
 mod outage;
 mod sinks;
 mod topics;
@@ -22,11 +23,15 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use self::{
-    faults::{Fleet, Growing, Random},
+    faults::{Fleet, Growing},
     sinks::ask,
     topics::{Sender, Topics, WAIT},
 };
-use crate::{broker::Cluster, foldline_fleet, logs};
+use crate::{
+    broker::Cluster,
+    foldline_fleet, logs,
+    random::{Random, number},
+};
 
 /// A program of the fleet, killed when it is dropped.
 struct Running(Child);
@@ -401,11 +406,6 @@ fn sessions_of_a_fleet_are_served_while_they_grow() {
     sender.end(0, content.len());
     sender.flush();
     await_answer("/api/sessions/1", "Done with 9");
-}
-
-/// A number from the environment.
-fn number(name: &str) -> Option<u64> {
-    Some(std::env::var(name).ok()?.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
 
 /// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` printed by a failed run.
