@@ -138,8 +138,16 @@ fn search(rotated: &[Rotated], left: &Identity) -> Option<(LogFile, Identity)> {
         return Some(alike.swap_remove(at));
     }
     alike.retain(|(_, found)| found.is_copy_of(left));
-    let is_certain = alike.len() == 1;
-    alike.pop().filter(|_| is_certain)
+    if alike.len() > 1 {
+        // Files that followed it may begin alike: it is the one that was left first.
+        alike.retain(|(_, found)| found.modified >= left.modified);
+        alike.sort_by_key(|(_, found)| std::cmp::Reverse(found.modified));
+        let times: Vec<_> = alike.iter().rev().map(|(_, found)| found.modified).collect();
+        if matches!(times[..], [first, second, ..] if first == second) {
+            return None;
+        }
+    }
+    alike.pop()
 }
 
 #[cfg(test)]
