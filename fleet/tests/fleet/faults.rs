@@ -274,7 +274,7 @@ impl<'c> Fleet<'c> {
             }
             Fault::LogRotated => growing.rotate(log, rotate, &self.checkpoint),
             Fault::LogCopiedAndTruncated => {
-                growing.rotate(log, copy_and_truncate, &self.checkpoint)
+                growing.rotate(log, copy_and_truncate, &self.checkpoint);
             }
             Fault::LogsRotatedAndShipperKilled => {
                 for log in 0..growing.logs.len() {
