@@ -81,14 +81,14 @@ impl Lag {
 
 /// Reports the stored offsets to the group of the sink, for programs that monitor lag. Nothing depends on them: the
 /// authoritative offsets are in the database.
-pub(super) fn report(topic: &str, reader: &Reader, stored: &BTreeMap<i32, i64>) {
+pub(super) fn report(topic: &str, reader: &Reader, stored: &BTreeMap<i32, i64>, mode: CommitMode) {
     let mut offsets = TopicPartitionList::new();
     let reported = stored
         .iter()
         .try_for_each(|(&partition, &next)| {
             offsets.add_partition_offset(topic, partition, Offset::Offset(next))
         })
-        .and_then(|()| reader.commit(&offsets, CommitMode::Async));
+        .and_then(|()| reader.commit(&offsets, mode));
     if let Err(error) = reported {
         tracing::debug!(%error, "cannot report the stored offsets to the group");
     }

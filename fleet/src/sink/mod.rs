@@ -6,6 +6,7 @@
 
 mod args;
 mod feed;
+mod figures;
 mod lag;
 mod marks;
 mod offsets;
@@ -27,6 +28,7 @@ use foldline::{
 use foldline_cli::shared::{DistinctFiles, Outputs, Records, stop_flag, whole_trails};
 use rdkafka::{
     ClientConfig, Message,
+    consumer::CommitMode,
     error::{
         KafkaError,
         RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
@@ -44,10 +46,7 @@ use self::{
     offsets::Offsets,
     quarantine::Quarantine,
 };
-use crate::{
-    error::Error, exit, exporter::Exporter, metric::Family, say::say, settings::Role,
-    sound::await_sound,
-};
+use crate::{error::Error, exit, exporter::Exporter, say::say, settings::Role, sound::await_sound};
 
 /// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
@@ -57,9 +56,6 @@ const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The time without events after which the offsets are moved to the ends of the partitions.
 const QUIET: Duration = Duration::from_secs(5);
-
-/// The interval at which metrics are published.
-const PUBLISH: Duration = Duration::from_secs(1);
 
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
@@ -181,11 +177,12 @@ impl Sink {
     ) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
         self.commit()?;
+        self.report(consumer, CommitMode::Async);
         while !stop.load(Ordering::Relaxed) {
             self.step(consumer)?;
             if self.is_due() {
                 self.commit()?;
-                lag::report(self.offsets.topic(), consumer, &self.offsets.stored());
+                self.report(consumer, CommitMode::Async);
             }
             self.publish(consumer);
             let Some(limit) = limit else { continue };
@@ -197,7 +194,16 @@ impl Sink {
                 return Err(Error::Silent(limit));
             }
         }
-        self.commit()
+        self.commit()?;
+        // Brokers that are unreachable are not waited for.
+        if self.heard.elapsed() < QUIET {
+            self.report(consumer, CommitMode::Sync);
+        }
+        Ok(())
+    }
+
+    fn report(&self, consumer: &Reader, mode: CommitMode) {
+        lag::report(self.offsets.topic(), consumer, &self.offsets.stored(), mode);
     }
 
     fn step(&mut self, consumer: &Reader) -> Result<(), Error> {
@@ -296,44 +302,6 @@ impl Sink {
             "{source}: {reason}; later events of this source are not stored until it is released"
         ));
         self.quarantine.refuse(source, partition, place, reason);
-    }
-
-    fn publish(&mut self, consumer: &Reader) {
-        let Some(exporter) = &self.exporter else { return };
-        if self.published.is_some_and(|published| published.elapsed() < PUBLISH) {
-            return;
-        }
-        self.published = Some(Instant::now());
-        exporter.report(self.is_said.then_some("the brokers do not answer"));
-        let stored = self.offsets.stored();
-        let [messages, seconds] = self.lag.figures(self.offsets.topic(), consumer, &stored);
-        let next = |name, help, value: u64| Family::one(name, help, value as f64);
-        exporter.publish(&[
-            Family::by_partition(
-                "foldline_sink_next_offset",
-                "Offset of the next event to be stored",
-                stored.into_iter().map(|(partition, next)| (partition, next as f64)),
-            ),
-            messages,
-            seconds,
-            next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
-            next("foldline_sink_commits_total", "Transactions", self.commits),
-            Family::one(
-                "foldline_sink_commit_seconds_total",
-                "Total duration of the transactions",
-                self.committing.as_secs_f64(),
-            ),
-            next(
-                "foldline_sink_gaps_total",
-                "Segments that do not begin at the stored position",
-                self.gaps,
-            ),
-            next(
-                "foldline_sink_deleted_total",
-                "Offsets of events that were deleted before they were stored",
-                self.offsets.deleted(),
-            ),
-        ]);
     }
 
     fn is_due(&self) -> bool {

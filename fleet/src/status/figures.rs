@@ -10,7 +10,7 @@ use crate::metric::Family;
 impl Status {
     /// The metrics of the fleet.
     pub(super) fn figures(&self) -> Vec<Family> {
-        let one = |name, help, value: f64| Family::one(name, help, value);
+        let one = Family::one;
         let by_partition = |figure: fn(&Partition) -> Option<i64>| {
             let value = move |row: &Partition| Some((row.partition, figure(row)? as f64));
             self.partitions.iter().filter_map(value).collect::<Vec<_>>()
