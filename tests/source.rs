@@ -176,6 +176,47 @@ fn the_copy_of_a_truncated_log_is_read_to_its_end() {
     assert_eq!(reader.notices, [copied, replaced]);
 }
 
+/// Many logs have the same short beginning: the copy is newer than the log was, and older than the next copy.
+#[test]
+fn a_short_copy_is_recognised_by_its_time() {
+    let log = Log::new("one\n");
+    let set = |name: &str, seconds: u64| {
+        let time = SystemTime::now() + Duration::from_secs(seconds);
+        OpenOptions::new().append(true).open(log.path(name)).unwrap().set_modified(time).unwrap();
+    };
+    let mut reader = log.follow();
+    reader.expect("one\n");
+    log.write("log.3", "one\nof an earlier log\n");
+    let earlier = SystemTime::now() - Duration::from_secs(60);
+    OpenOptions::new().append(true).open(log.path("log.3")).unwrap().set_modified(earlier).unwrap();
+    log.write("log.2", "one\ntwo\n");
+    log.write("log.1", "one\nthree\n");
+    set("log.2", 10);
+    set("log.1", 20);
+    log.write("log", "");
+    log.add("4\n");
+    reader.expect("one\ntwo\n|one\nthree\n|4\n");
+}
+
+/// A log that is copied and truncated while it is empty, as after a rotation.
+#[test]
+fn a_file_that_was_empty_when_it_was_last_read_is_read_from_its_copy() {
+    let log = Log::new(&"one\n".repeat(300));
+    let begun = "one\n".repeat(300);
+    let mut reader = log.follow();
+    reader.expect(&begun);
+    log.rename("log", "log.1");
+    log.write("log", "");
+    // Until the rotation is noticed.
+    while reader.notices.is_empty() {
+        reader.step();
+    }
+    log.rename("log.1", "log.2");
+    log.write("log.1", "two\n");
+    log.write("log", "three\n");
+    reader.expect(&format!("{begun}||two\n|three\n"));
+}
+
 #[test]
 fn a_truncated_log_without_a_copy_is_read_again() {
     let log = Log::new("one\n");

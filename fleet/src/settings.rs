@@ -12,6 +12,7 @@ pub(super) enum Role {
     Patches,
     State,
     Checkpoints,
+    Shippers,
 }
 
 /// The smallest message size that librdkafka may need, which was the limit of very old brokers.
@@ -23,8 +24,8 @@ const FOR_EVER: i64 = -1;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
 impl Role {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Logs, Self::Events, Self::Patches, Self::State, Self::Checkpoints];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Logs, Self::Events, Self::Patches, Self::State, Self::Checkpoints, Self::Shippers];
 
     /// The name of its topic.
     pub(super) fn topic(self, topics: &Topics) -> &str {
@@ -34,6 +35,7 @@ impl Role {
             Self::Patches => &topics.patches,
             Self::State => &topics.state,
             Self::Checkpoints => &topics.checkpoints,
+            Self::Shippers => &topics.shippers,
         }
     }
 
@@ -53,6 +55,12 @@ impl Role {
                 ("min.cleanable.dirty.ratio", "0.1".to_owned()),
                 ("segment.ms", "3600000".to_owned()),
                 ("segment.bytes", (64 << 20).to_string()),
+            ]),
+            // Shippers that no longer exist are forgotten in the end.
+            Self::Shippers => all.extend([
+                ("cleanup.policy", "compact,delete".to_owned()),
+                ("retention.ms", retention.to_string()),
+                ("segment.ms", "3600000".to_owned()),
             ]),
             Self::Logs | Self::Events | Self::Patches => all.extend([
                 ("cleanup.policy", "delete".to_owned()),
@@ -186,6 +194,10 @@ fn one(
         Role::State | Role::Checkpoints if policy != "compact" => wrong.push(format!(
             "{name} has cleanup.policy={policy}, which deletes the positions of sources; {}",
             set("cleanup.policy", "compact")
+        )),
+        Role::Shippers if !compacts => wrong.push(format!(
+            "{name} has cleanup.policy={policy}, which keeps every heartbeat; {}",
+            set("cleanup.policy", "compact,delete")
         )),
         Role::Logs | Role::Events | Role::Patches if compacts => wrong.push(format!(
             "{name} has cleanup.policy={policy}, which removes all but the latest message of a key; {}",

@@ -15,6 +15,8 @@ pub(crate) struct Topics {
     pub(crate) state: String,
     /// The position reached in each source.
     pub(crate) checkpoints: String,
+    /// The latest heartbeat of each shipper.
+    pub(crate) shippers: String,
 }
 
 impl Topics {
@@ -27,7 +29,14 @@ impl Topics {
             patches: name("patches"),
             state: name("state"),
             checkpoints: name("checkpoints"),
+            shippers: name("shippers"),
         }
+    }
+
+    /// The group name of a sink, under which it reports its offsets; a fleet with several sinks gives them names.
+    pub(crate) fn sink_group(&self, name: Option<&str>) -> String {
+        let group = format!("{}.sink", self.prefix);
+        name.map_or(group.clone(), |name| format!("{group}.{name}"))
     }
 
     /// The group name of the workers, which is also the prefix of their transactional ids.

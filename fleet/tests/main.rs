@@ -12,6 +12,7 @@ mod logs;
 // The server of PostgreSQL, which is started at its first use.
 #[path = "../../cli/tests/postgres/server.rs"]
 mod postgres_server;
+mod random;
 mod ship;
 
 use std::process::Command;

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::conversation::Timestamp;
 use crate::position::Digest;
 
+/// The minimum length at which a copy is recognised by its content alone.
+const CERTAIN: u64 = 1024;
+
 /// The identity of a file at the time when it was read. The file is recognised after it has grown or was moved, and
 /// is not confused with a file that replaced it.
 ///
@@ -55,6 +58,15 @@ impl Identity {
     pub fn is_alike(&self, other: &Self) -> bool {
         let differs = |(one, other)| one != other;
         self.read == other.read && !self.content.zip(other.content).is_some_and(differs)
+    }
+
+    /// Whether this file is a copy of the other one, rather than an earlier log with the same beginning: an earlier log
+    /// was last modified before the other one. Many logs share a short beginning, of less than 1 KiB.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        let times = self.modified.zip(other.modified);
+        let is_later = times.is_some_and(|(this, other)| this >= other);
+        let length = other.read.length;
+        self.is_alike(other) && (length >= CERTAIN || (length > 0 && is_later))
     }
 }
 

@@ -301,6 +301,10 @@ impl LogFile {
         regular.extent(length).map_err(|error| self.failed(error))
     }
 
+    pub(super) fn is_compressed(&self) -> bool {
+        matches!(&self.handle, Handle::Regular(regular) if regular.is_compressed())
+    }
+
     /// The metadata of the open file; `None` for a stream.
     pub(super) fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
         match &self.handle {

@@ -12,7 +12,7 @@
 //! | it is renamed (`log.1`, `log-20260101`) and created again | the old file until it is quiet, then the new one from its beginning | bytes that a writer appends to the old file later |
 //! | it is renamed several times between two checks | every file that is still next to it, in the order of their numbers or dates, then the new one | files that were removed, compressed or named differently |
 //! | it is removed and created again | the removed file to its end, then the new one | other files that had the name between two checks |
-//! | it is copied to a file next to it and truncated (`copytruncate`) | the rest of the copy, then the log from its beginning | always: data written between the copy and the truncation; all unread data, if the copy is compressed immediately, is in another folder, or less than 1 KiB had been read |
+//! | it is copied to a file next to it and truncated (`copytruncate`) | the rest of the copy, then the log from its beginning | always: data written between the copy and the truncation; all unread data, if the copy is in another folder, has another time than its original and less than 1 KiB had been read, or is compressed immediately |
 //! | it is truncated, or rewritten in place, even while it is not followed | the log from its beginning | unread data |
 //! | it is rewritten in place with another text of the same length | the log from its beginning | none, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | none |

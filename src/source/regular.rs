@@ -87,12 +87,15 @@ impl Regular {
             return Ok(known);
         }
         let bytes = self.read_at(0, Extent::EDGE)?;
-        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let digest = Digest::of(line.strip_suffix(b"\r").unwrap_or(line));
-        if line.len() < bytes.len() {
+        let digest = first_line(&bytes);
+        if bytes.contains(&b'\n') {
             self.first_line = Some(digest);
         }
         Ok(digest)
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        matches!(self.file, Content::Compressed(_))
     }
 
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
@@ -114,6 +117,12 @@ impl fmt::Debug for Regular {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.file.fmt(f)
     }
+}
+
+/// The digest of the first line of a file that begins with these bytes.
+pub(super) fn first_line(bytes: &[u8]) -> Digest {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Digest::of(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 /// Reads, and retries if a signal interrupts the read.

@@ -51,8 +51,24 @@ impl Rotated {
     }
 }
 
-/// The rotated files of a log.
+/// The number of searches while files are being renamed.
+const SEARCHES: usize = 10;
+
+/// The rotated files of a log. A file that is renamed at this moment may be missing in a listing, so two listings in a
+/// row must agree.
 fn beside(log: &Path) -> io::Result<Vec<Rotated>> {
+    let mut found = list(log)?;
+    for _ in 0..SEARCHES {
+        let again = list(log)?;
+        if again == found {
+            break;
+        }
+        found = again;
+    }
+    Ok(found)
+}
+
+fn list(log: &Path) -> io::Result<Vec<Rotated>> {
     let Some(name) = log.file_name().and_then(|name| name.to_str()) else { return Ok(Vec::new()) };
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut found = Vec::new();
@@ -69,6 +85,7 @@ fn beside(log: &Path) -> io::Result<Vec<Rotated>> {
             _ => {}
         }
     }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
@@ -93,26 +110,44 @@ pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<
     Ok(Some(all))
 }
 
-/// The minimum length at which a copy is recognised by its content: many logs share a shorter beginning.
-const CERTAIN: u64 = 1024;
-
 /// The rotated file in which reading stopped, opened, with its current identity: the file with the same inode if it
-/// was renamed, otherwise the only file that begins with the data that was read.
+/// was renamed, otherwise the only copy of the data that was read.
 pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile, Identity)>> {
+    for _ in 0..SEARCHES {
+        let rotated = beside(log)?;
+        let found = search(&rotated, left);
+        // A file that is being renamed may have been missed.
+        if found.is_some() || beside(log)? == rotated {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn search(rotated: &[Rotated], left: &Identity) -> Option<(LogFile, Identity)> {
     let mut alike = Vec::new();
-    for rotated in beside(log)? {
+    for rotated in rotated {
         // An unreadable file cannot be resumed.
-        let Ok(mut file) = LogFile::open_regular(rotated.path) else { continue };
+        let Ok(mut file) = LogFile::open_regular(&rotated.path) else { continue };
         match file.identity(left.read.length) {
             Ok(Some(found)) if found.is_alike(left) => alike.push((file, found)),
             _ => {}
         }
     }
     if let Some(at) = alike.iter().position(|(_, found)| found.is_same_file(left)) {
-        return Ok(Some(alike.swap_remove(at)));
+        return Some(alike.swap_remove(at));
     }
-    let is_certain = alike.len() == 1 && left.read.length >= CERTAIN;
-    Ok(alike.pop().filter(|_| is_certain))
+    alike.retain(|(_, found)| found.is_copy_of(left));
+    if alike.len() > 1 {
+        // Files that followed it may begin alike: it is the one that was left first.
+        alike.retain(|(_, found)| found.modified >= left.modified);
+        alike.sort_by_key(|(_, found)| std::cmp::Reverse(found.modified));
+        let times: Vec<_> = alike.iter().rev().map(|(_, found)| found.modified).collect();
+        if matches!(times[..], [first, second, ..] if first == second) {
+            return None;
+        }
+    }
+    alike.pop()
 }
 
 #[cfg(test)]

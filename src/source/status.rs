@@ -37,7 +37,12 @@ fn changed(_: &Metadata) -> Option<i64> {
 }
 
 fn modified(metadata: &Metadata) -> Option<Timestamp> {
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    milliseconds(metadata.modified().ok()?)
+}
+
+/// A time as it is stored in an identity.
+pub(super) fn milliseconds(time: SystemTime) -> Option<Timestamp> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp::from_millis)
 }
 

@@ -7,6 +7,7 @@ use foldline::emitters::{
 use foldline::{
     conversation::{
         DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
+        Timestamp,
     },
     ledger::{Checkpoint, Commit, Ledger, SourceFacts},
 };
@@ -90,6 +91,32 @@ fn a_log_that_continues_in_another_file_is_sound() {
         assert_eq!(place.findings(), []);
         Database::open_sound(&place.path, DEFAULT_WAIT).unwrap();
     }
+}
+
+/// Only the entries of the first file were pruned.
+#[test]
+fn entries_of_the_next_file_of_a_pruned_log_are_stored() {
+    let place = Place::new();
+    let at = |line| Position { line, offset: 100 * line };
+    let commit = |lines: u64, end| {
+        let said = |line| {
+            let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "more".to_owned());
+            Located::new(at(line), DomainEvent::entry(entry))
+        };
+        let output: Rows = (0..lines).map(said).collect::<Vec<_>>().iter().collect();
+        let mut facts = SourceFacts { path: "log".to_owned(), ..SourceFacts::default() };
+        facts.identity.modified = Some(Timestamp::from_millis(1));
+        let checkpoint =
+            Checkpoint { facts, position: end, state: Json::default(), complete: false };
+        Commit { source: "log".into(), expected: Some(at(5)), checkpoint, output }
+    };
+    let mut database = place.open();
+    database.commit(&[commit(0, at(5))], &[]).unwrap();
+    assert_eq!(database.prune(Timestamp::from_millis(2), false).unwrap().entries, 3);
+    // The next file is longer, and read at once.
+    assert_eq!(database.commit(&[commit(7, at(7))], &[]).unwrap().entries, 7);
+    drop(database);
+    assert_eq!(place.findings(), []);
 }
 
 #[test]

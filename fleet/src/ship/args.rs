@@ -1,6 +1,6 @@
 //! The options of `foldline-fleet ship`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use foldline_cli::shared::{parse_seconds, parse_size};
@@ -68,6 +68,10 @@ pub(crate) struct ShipArgs {
     /// remains unmasked.
     #[arg(long)]
     pub(super) redact: bool,
+
+    /// Serve Prometheus metrics at /metrics on this address, and the health at /healthz and /readyz
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(super) metrics: Option<SocketAddr>,
 
     /// Also search hidden files and folders
     #[arg(long)]

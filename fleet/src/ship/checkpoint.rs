@@ -12,9 +12,11 @@ use foldline::{
     conversation::Digest,
     files::{owner_only, replace_file},
     ledger::Identity,
+    source::{LogFile, SourceError},
 };
 use serde::{Deserialize, Serialize};
 
+use super::hole::Hole;
 use crate::error::Error;
 
 const VERSION: u32 = 1;
@@ -44,6 +46,9 @@ pub(super) struct Shipped {
     pub(super) is_complete: bool,
     /// The file was replaced by another one that does not continue it.
     pub(super) is_replaced: bool,
+    /// Where bytes may be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) holes: Vec<Hole>,
 }
 
 /// A file that was read to its end, and belongs to a log that continues in another file.
@@ -60,6 +65,13 @@ impl Before {
     pub(super) fn of(identity: &Identity) -> Self {
         let Identity { device, inode, first_line, .. } = *identity;
         Self { device, inode, first_line }
+    }
+
+    /// The file at this path.
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, SourceError> {
+        let mut file = LogFile::open_regular(path)?;
+        let first_line = Some(file.first_line()?);
+        Ok(file.status()?.map(|status| Self { first_line, ..Self::of(&status) }))
     }
 }
 
@@ -183,6 +195,7 @@ mod tests {
             before: vec![Before { device: Some(1), inode: Some(2), first_line: None }],
             is_complete: false,
             is_replaced: false,
+            holes: vec![Hole { file: 0, offset: 9, note: "was truncated".to_owned() }],
         };
         let logs = Logs::from([("host/1-2-ab".to_owned(), shipped)]);
         for _ in 0..2 {

@@ -7,11 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    executors::Registry,
-    files::temporary_of,
-    source::{LogFile, SourceError},
-};
+use foldline::{executors::Registry, files::temporary_of};
 use foldline_cli::shared::at_or_below;
 
 use super::{
@@ -133,19 +129,46 @@ impl<'a> Finder<'a> {
                 None if is_part(&path, &known) => {}
                 // It may be a part of a log that is about to be resumed.
                 None if bases(&path).any(|base| begun_again.contains(&base)) => is_unclear = true,
-                None => {
-                    let log = bases(&path).find_map(|base| logs.get(by_path.get(&base)?));
-                    match log {
-                        Some(log) if !log.is_settled() => is_unclear = true,
-                        Some(log) if log.has_copy(&path) => {}
-                        _ => found.push(Found::New(path)),
-                    }
-                }
+                None => match Sibling::of(&path, logs, by_path) {
+                    Sibling::Unclear => is_unclear = true,
+                    Sibling::Part => {}
+                    Sibling::Log => found.push(Found::New(path)),
+                },
             }
         }
         self.next = Instant::now() + LEAST.max(begun.elapsed() * TIMES);
         (found, is_unclear)
     }
+}
+
+/// What a file is to the log whose name it has, with a suffix.
+pub(super) enum Sibling {
+    /// The log has not been read since it changed, or is being copied: the file may be a part of it.
+    Unclear,
+    /// A part of the log, or a copy of the data that was read from it.
+    Part,
+    /// A separate log.
+    Log,
+}
+
+impl Sibling {
+    pub(super) fn of(
+        path: &Path,
+        logs: &HashMap<usize, ShippedLog>,
+        by_path: &HashMap<PathBuf, usize>,
+    ) -> Self {
+        match bases(path).find_map(|base| logs.get(by_path.get(&base)?)) {
+            Some(log) if log.is_changed() || log.begins_with(path) => Self::Unclear,
+            Some(log) if log.has_part(path) || log.has_copy(path) => Self::Part,
+            _ => Self::Log,
+        }
+    }
+}
+
+/// Whether a file has the name of another one with a suffix, as rotated files have. Such a name is passed on from file
+/// to file: it does not identify a log.
+pub(super) fn is_rotated(path: &Path) -> bool {
+    bases(path).any(|base| base.is_file())
 }
 
 /// The known files.
@@ -193,7 +216,9 @@ impl Known {
     /// The logs that were shipped from this path, the log of this file first.
     fn of_path(&self, path: &Path, number: Number) -> Vec<String> {
         let all = self.by_path.get(&*path.to_string_lossy());
-        let mut all: Vec<_> = all.into_iter().flatten().collect();
+        let is_rotated = is_rotated(path);
+        let all = all.into_iter().flatten();
+        let mut all: Vec<_> = all.filter(|(_, known)| !is_rotated || *known == number).collect();
         all.sort_by_key(|(_, known)| *known != number);
         all.into_iter().map(|(name, _)| name.clone()).collect()
     }
@@ -201,15 +226,9 @@ impl Known {
 
 /// Whether the file was read as a part of a log that continues in another file.
 fn is_part(path: &Path, known: &Known) -> bool {
-    let identified = || -> Result<Option<Before>, SourceError> {
-        let mut file = LogFile::open_regular(path)?;
-        let first_line = Some(file.first_line()?);
-        let identity = file.status()?;
-        Ok(identity.map(|identity| Before { first_line, ..Before::of(&identity) }))
-    };
     let Some(number) = Look::at(path).map(|look| look.number) else { return false };
     let Some(before) = known.before.get(&number) else { return false };
-    identified().is_ok_and(|file| file.is_some_and(|file| before.contains(&file)))
+    Before::at(path).is_ok_and(|file| file.is_some_and(|file| before.contains(&file)))
 }
 
 /// The possible original names of a rotated file: `log` for `log.1`.

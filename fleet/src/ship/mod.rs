@@ -13,11 +13,14 @@ mod cut;
 mod examine;
 mod finder;
 mod flight;
+mod hole;
 mod log;
 mod look;
 mod mask;
 mod naming;
+mod opening;
 mod outbox;
+mod reporting;
 mod shipper;
 
 use std::{fs, path::PathBuf, sync::Arc};
@@ -29,9 +32,9 @@ use rdkafka::ClientConfig;
 pub(crate) use self::args::ShipArgs;
 use self::{
     checkpoint::Checkpoint, finder::Finder, log::Common, mask::SharedMasker, outbox::Outbox,
-    shipper::Shipper,
+    reporting::Reporting, shipper::Shipper,
 };
-use crate::{error::Error, settings::Role, sound::await_sound};
+use crate::{error::Error, exporter::Exporter, settings::Role, sound::await_sound};
 
 pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
@@ -48,17 +51,22 @@ pub(crate) fn run(registry: &Registry, args: &ShipArgs) -> Result<u8, Error> {
     let (checkpoint, stored) = Checkpoint::open(&path)?;
     let stop = stop_flag()?;
     let topics = args.cluster.topics();
-    if !await_sound(&client, &topics, &[Role::Logs], &stop, args.limit())? {
+    let exporter = args.metrics.map(|address| Exporter::start(address, "ship")).transpose()?;
+    let needed = [Role::Logs, Role::Shippers];
+    if !await_sound(&client, &topics, &needed, &stop, args.limit())? {
         return Err(Error::Shipping(
             "stopped before the brokers answered; nothing was sent".to_owned(),
         ));
     }
     let (max_message, limit) = (args.max_message, args.limit());
-    let outbox = Outbox::new(&client, topics.logs, max_message, limit, Arc::clone(&stop))?;
+    let own = exporter.clone();
+    let outbox = Outbox::new(&client, topics.logs, max_message, limit, Arc::clone(&stop), own)?;
+    let reporting = Reporting::new(topics.shippers, &host, checkpoint.path(), exporter);
     let finder = Finder::new(registry, paths, args.hidden, checkpoint.path());
     let masker = args.redact.then(SharedMasker::default);
     let common = Common { host, task: args.task.clone(), max_message: args.max_message, masker };
-    Shipper::new(registry, args, common, outbox, (checkpoint, stored), finder, stop).run()
+    let finding = (finder, reporting);
+    Shipper::new(registry, args, common, outbox, (checkpoint, stored), finding, stop).run()
 }
 
 /// The default checkpoint, one per fleet.

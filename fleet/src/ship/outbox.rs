@@ -7,7 +7,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rdkafka::{
@@ -17,7 +17,7 @@ use rdkafka::{
     producer::{BaseRecord, DeliveryResult, ProducerContext, ThreadedProducer},
 };
 
-use crate::{error::Error, piece::Piece, say::say};
+use crate::{error::Error, exporter::Exporter, piece::Piece, say::say};
 
 /// How long nothing must have been acknowledged before this is reported.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -43,12 +43,16 @@ pub(super) struct Outbox {
     stop: Arc<AtomicBool>,
     /// How long nothing may be acknowledged.
     limit: Option<Duration>,
-    /// The number of sent pieces.
+    /// The number of sent messages, and of heartbeats among them.
     sent: u64,
+    heartbeats: u64,
+    /// The number of bytes of sent pieces.
+    bytes: u64,
     /// Since when pieces are unacknowledged.
     since: Instant,
     /// It was reported that the brokers are unreachable.
     is_away: bool,
+    exporter: Option<Exporter>,
 }
 
 /// The reason why a piece was not sent.
@@ -61,10 +65,12 @@ pub(super) enum Unsent {
 /// Delivery reports that were not processed yet.
 struct Reports {
     acknowledged: Vec<Ticket>,
-    /// The number of acknowledged pieces.
+    /// The number of acknowledged messages, and of heartbeats among them.
     count: u64,
-    /// The time of the last acknowledgement.
+    heartbeats: u64,
+    /// The time of the last acknowledgement, and of that of a piece.
     last: Option<Instant>,
+    last_piece: Option<SystemTime>,
     failure: Option<Failure>,
     /// The current problem of the brokers or the connection.
     trouble: Option<String>,
@@ -104,20 +110,27 @@ impl ClientContext for Reporter {
 }
 
 impl ProducerContext for Reporter {
-    type DeliveryOpaque = Box<Ticket>;
+    /// The piece, or none for a heartbeat.
+    type DeliveryOpaque = Box<Option<Ticket>>;
 
-    fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<Ticket>) {
+    fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<Option<Ticket>>) {
         let mut reports = locked(&self.0);
         match result {
             Ok(_) => {
-                reports.acknowledged.push(*ticket);
+                match *ticket {
+                    Some(ticket) => {
+                        reports.acknowledged.push(ticket);
+                        reports.last_piece = Some(SystemTime::now());
+                    }
+                    None => reports.heartbeats += 1,
+                }
                 reports.count += 1;
                 reports.last = Some(Instant::now());
                 reports.trouble = None;
             }
             Err((error, message)) => {
                 let code = error.rdkafka_error_code().unwrap_or(Code::Unknown);
-                let piece = Some((*ticket, message.payload_len()));
+                let piece = ticket.map(|ticket| (ticket, message.payload_len()));
                 reports.fail(code, &error.to_string(), piece);
             }
         }
@@ -142,11 +155,14 @@ impl Outbox {
         max_message: usize,
         limit: Option<Duration>,
         stop: Arc<AtomicBool>,
+        exporter: Option<Exporter>,
     ) -> Result<Self, Error> {
         let reports = Arc::new(Mutex::new(Reports {
             acknowledged: Vec::new(),
             count: 0,
+            heartbeats: 0,
             last: None,
+            last_piece: None,
             failure: None,
             trouble: None,
         }));
@@ -157,12 +173,57 @@ impl Outbox {
         let producer = producer
             .map_err(|error| Error::Cluster { doing: "start shipping".to_owned(), error })?;
         let since = Instant::now();
-        Ok(Self { producer, reports, topic, stop, limit, sent: 0, since, is_away: false })
+        Ok(Self {
+            producer,
+            reports,
+            topic,
+            stop,
+            limit,
+            sent: 0,
+            heartbeats: 0,
+            bytes: 0,
+            since,
+            is_away: false,
+            exporter,
+        })
+    }
+
+    /// Sends a heartbeat, unless the last one is not acknowledged yet.
+    pub(super) fn send_heartbeat(&mut self, topic: &str, name: &str, heartbeat: &[u8]) {
+        if locked(&self.reports).heartbeats < self.heartbeats {
+            return;
+        }
+        if self.on_its_way() == 0 {
+            self.since = Instant::now();
+        }
+        let record = BaseRecord::with_opaque_to(topic, Box::new(None)).key(name).payload(heartbeat);
+        // There is no room while the brokers are unreachable.
+        if self.producer.send(record).is_ok() {
+            self.sent += 1;
+            self.heartbeats += 1;
+        }
+    }
+
+    /// The pieces that were sent, and their bytes.
+    pub(super) fn sent(&self) -> (u64, u64) {
+        (self.sent - self.heartbeats, self.bytes)
+    }
+
+    /// When the brokers last acknowledged a piece.
+    pub(super) fn last_piece(&self) -> Option<SystemTime> {
+        locked(&self.reports).last_piece
+    }
+
+    /// Reports that the program is not stuck, and whether the brokers answer.
+    fn report(&self) {
+        if let Some(exporter) = &self.exporter {
+            exporter.report(self.is_away.then_some("the brokers do not answer"));
+        }
     }
 
     /// Sends a piece; waits while there is no room for it.
     pub(super) fn send(&mut self, piece: &Piece<'_>, ticket: Ticket) -> Result<(), Unsent> {
-        let mut record = BaseRecord::with_opaque_to(&self.topic, Box::new(ticket))
+        let mut record = BaseRecord::with_opaque_to(&self.topic, Box::new(Some(ticket)))
             .key(piece.source.as_str())
             .payload(piece.bytes)
             .headers(piece.headers());
@@ -173,6 +234,7 @@ impl Outbox {
             let (error, back) = match self.producer.send(record) {
                 Ok(()) => {
                     self.sent += 1;
+                    self.bytes += piece.bytes.len() as u64;
                     return Ok(());
                 }
                 Err(unsent) => unsent,
@@ -183,6 +245,7 @@ impl Outbox {
                 locked(&self.reports).fail(code, &error.to_string(), Some((ticket, length)));
             }
             say_if_away(&self.reports, self.since, &mut self.is_away);
+            self.report();
             self.check(|_| Some(piece.path.to_owned())).map_err(Unsent::Failed)?;
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Unsent::Stopped);
@@ -192,7 +255,7 @@ impl Outbox {
         }
     }
 
-    /// The number of sent pieces that are not acknowledged.
+    /// The number of sent messages that are not acknowledged.
     pub(super) fn on_its_way(&self) -> u64 {
         self.sent - locked(&self.reports).count
     }
@@ -206,6 +269,7 @@ impl Outbox {
         if !acknowledged.is_empty() && mem::take(&mut self.is_away) {
             say("the brokers are back");
         }
+        self.report();
         acknowledged
     }
 

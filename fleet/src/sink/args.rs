@@ -41,7 +41,12 @@ pub(crate) struct SinkArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(super) wait: u32,
 
-    /// Serve Prometheus metrics at /metrics on this address
+    /// The name of this sink, if several databases store the events of the fleet: its offsets are reported as those of
+    /// the group PREFIX.sink.NAME [default: the group PREFIX.sink]
+    #[arg(long, value_name = "NAME")]
+    pub(super) name: Option<String>,
+
+    /// Serve Prometheus metrics at /metrics on this address, and the health at /healthz and /readyz
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) metrics: Option<SocketAddr>,
 }

@@ -24,6 +24,9 @@ use crate::{error::Error, say::say};
 /// The time that a reader waits for a program that blocks it.
 const WAIT: Duration = Duration::from_secs(10);
 
+/// How long a read waits for a server.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The time between two attempts to connect.
 const AGAIN: Duration = Duration::from_millis(500);
 
@@ -75,14 +78,14 @@ impl Destination {
     pub(super) fn mark(&mut self, name: &str) -> Result<Option<Json>, Error> {
         Ok(match self {
             Self::File { database, .. } => database.mark(name)?,
-            Self::Server(database) => database.mark(name)?,
+            Self::Server(database) => again(database, |database| database.mark(name))?,
         })
     }
 
     pub(super) fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Error> {
         Ok(match self {
             Self::File { database, .. } => database.load(source)?,
-            Self::Server(database) => database.load(source)?,
+            Self::Server(database) => again(database, |database| database.load(source))?,
         })
     }
 
@@ -170,6 +173,25 @@ impl Destination {
         }
         database.close()?;
         Ok(())
+    }
+}
+
+/// Reads from a server, again after a new connection if the first one is lost.
+fn again<T>(
+    database: &mut Postgres,
+    read: impl Fn(&mut Postgres) -> Result<T, PostgresError>,
+) -> Result<T, PostgresError> {
+    let begun = Instant::now();
+    loop {
+        match read(database) {
+            Err(error) if error.is_transient() && begun.elapsed() < PATIENCE => {
+                say(&format!("{error}; waiting for it"));
+                thread::sleep(AGAIN);
+                // If this fails, so does the next attempt to read.
+                let _ = database.reconnect();
+            }
+            read => return read,
+        }
     }
 }
 

@@ -10,7 +10,9 @@
 mod args;
 mod destination;
 mod feed;
+mod figures;
 mod gathering;
+mod lag;
 mod marks;
 mod offsets;
 mod quarantine;
@@ -31,7 +33,7 @@ use foldline::{
     ledger::{Commit, CommitError, Receipt, SourceName},
 };
 use foldline_cli::shared::{DatabasePlace, DistinctFiles, Records, stop_flag};
-use rdkafka::{ClientConfig, consumer::BaseConsumer};
+use rdkafka::{ClientConfig, consumer::CommitMode};
 
 pub(crate) use self::{
     args::SinkArgs,
@@ -41,22 +43,21 @@ pub(crate) use self::{
 };
 use self::{
     feed::{Feed, Unsettled},
+    lag::{Lag, Reader},
     offsets::Offsets,
     quarantine::Quarantine,
     topic::Topic,
 };
 use crate::{
-    error::Error,
-    exit,
-    exporter::{Exporter, Family},
-    say::say,
-    settings::Role,
-    sound::await_sound,
+    error::Error, exit, exporter::Exporter, say::say, settings::Role, sound::await_sound,
     topics::Topics,
 };
 
 /// The maximum time between commits.
 const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The time without messages after which the offsets are moved to the ends of the partitions.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
@@ -75,6 +76,7 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let stop = stop_flag()?;
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
+    let exporter = args.metrics.map(|address| Exporter::start(address, "sink")).transpose()?;
     if !await_sound(&client, &topics, &[Role::Events, Role::Checkpoints], &stop, args.limit())? {
         return Ok(exit::FINE);
     }
@@ -82,9 +84,10 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
     let database = Destination::open(&place, trail, wait)?;
     let only = args.partitions();
+    let group = topics.sink_group(args.name.as_deref());
     let (consumers, mut sink) =
-        Sink::open(&client, &topics, only.as_ref(), args.audit.is_some(), database)?;
-    sink.exporter = args.metrics.map(Exporter::start).transpose()?;
+        Sink::open(&client, (&topics, &group), only.as_ref(), args.audit.is_some(), database)?;
+    sink.exporter = exporter;
     sink.run(&consumers, &stop, args.limit())?;
     let is_incomplete = sink.gaps > 0 || sink.deleted() > 0;
     let Totals { sessions: all_sessions, entries: all_entries, .. } = sink.database.totals()?;
@@ -120,6 +123,8 @@ struct Sink {
     heard: Instant,
     receipt: Receipt,
     exporter: Option<Exporter>,
+    published: Option<Instant>,
+    lag: Lag,
     commits: u64,
     committing: Duration,
     /// Number of segments that do not begin at the stored position of their source.
@@ -131,15 +136,15 @@ impl Sink {
     /// Begins to store events in a database; `only` those of some partitions.
     fn open(
         client: &ClientConfig,
-        topics: &Topics,
+        (topics, group): (&Topics, &str),
         only: Option<&BTreeSet<i32>>,
         is_audited: bool,
         mut database: Destination,
-    ) -> Result<([BaseConsumer; 2], Self), Error> {
+    ) -> Result<([Reader; 2], Self), Error> {
         let quarantine = Quarantine::read(&database, &topics.events)?;
         let mut assign = |topic: Topic, name| {
             let released = |partition| quarantine.begin(topic, partition);
-            Offsets::assign(client, name, only, released, &mut database)
+            Offsets::assign(client, (name, group), only, released, &mut database)
         };
         let (events, event_offsets) = assign(Topic::Events, &topics.events)?;
         let (checkpoints, checkpoint_offsets) = assign(Topic::Checkpoints, &topics.checkpoints)?;
@@ -159,6 +164,8 @@ impl Sink {
             heard: Instant::now(),
             receipt: Receipt::default(),
             exporter: None,
+            published: None,
+            lag: Lag::default(),
             commits: 0,
             committing: Duration::ZERO,
             gaps: 0,
@@ -171,18 +178,20 @@ impl Sink {
     /// an error if nothing arrives for that time.
     fn run(
         &mut self,
-        consumers: &[BaseConsumer; 2],
+        consumers: &[Reader; 2],
         stop: &AtomicBool,
         limit: Option<Duration>,
     ) -> Result<(), Error> {
         // What was deleted is recorded, even if the sink is killed before the next event.
         self.commit(stop, limit)?;
+        self.report(consumers, CommitMode::Async);
         while !stop.load(Ordering::Relaxed) {
             self.step(consumers)?;
             if self.is_due() {
                 self.commit(stop, limit)?;
-                self.publish();
+                self.report(consumers, CommitMode::Async);
             }
+            self.publish(&consumers[Topic::Events as usize]);
             let Some(timeout) = limit else { continue };
             let is_at_end = self.offsets.iter().all(Offsets::is_at_end);
             if is_at_end && self.feed.waiting() == 0 && self.feed.size() == 0 {
@@ -193,7 +202,18 @@ impl Sink {
                 return Err(Error::Silent(timeout));
             }
         }
-        self.commit(stop, limit)
+        self.commit(stop, limit)?;
+        // Brokers that are unreachable are not waited for.
+        if self.heard.elapsed() < QUIET {
+            self.report(consumers, CommitMode::Sync);
+        }
+        Ok(())
+    }
+
+    fn report(&self, consumers: &[Reader; 2], mode: CommitMode) {
+        for (offsets, consumer) in self.offsets.iter().zip(consumers) {
+            lag::report(offsets.topic(), consumer, &offsets.stored(), mode);
+        }
     }
 
     /// Holds the events of a source back, from a message that cannot be read. Other sources are stored nevertheless.
@@ -207,37 +227,8 @@ impl Sink {
         self.quarantine.refuse(source, partition, (from, at), reason);
     }
 
-    fn publish(&self) {
-        let Some(exporter) = &self.exporter else { return };
-        let next = |name, help, value: u64| Family::one(name, help, value as f64);
-        exporter.publish(&[
-            Family::by_partition(
-                "foldline_sink_next_offset",
-                "Offset of the next event to be stored",
-                self.offsets[Topic::Events as usize].stored(),
-            ),
-            next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
-            next("foldline_sink_commits_total", "Transactions", self.commits),
-            Family::one(
-                "foldline_sink_commit_seconds_total",
-                "Total duration of the transactions",
-                self.committing.as_secs_f64(),
-            ),
-            next(
-                "foldline_sink_gaps_total",
-                "Segments that do not begin at the stored position",
-                self.gaps,
-            ),
-            next(
-                "foldline_sink_deleted_total",
-                "Offsets of events that were deleted before they were stored",
-                self.deleted(),
-            ),
-        ]);
-    }
-
     /// The number of offsets that were deleted before they were stored, as this run has found.
-    fn deleted(&self) -> u64 {
+    pub(super) fn deleted(&self) -> u64 {
         self.offsets.iter().map(Offsets::deleted).sum()
     }
 

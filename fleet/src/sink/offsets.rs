@@ -15,6 +15,7 @@ use rdkafka::{
 
 use super::{
     destination::Destination,
+    lag::{Ends, Reader},
     marks::{name, name_of_deleted},
 };
 use crate::{
@@ -58,21 +59,22 @@ impl Offsets {
     /// A consumer of these partitions, or of all, each from the offset stored in the database.
     pub(super) fn assign(
         client: &ClientConfig,
-        topic: &str,
+        (topic, group): (&str, &str),
         only: Option<&BTreeSet<i32>>,
         released: impl Fn(i32) -> Option<i64>,
         database: &mut Destination,
-    ) -> Result<(BaseConsumer, Self), Error> {
+    ) -> Result<(Reader, Self), Error> {
         let fail = |error| Error::Cluster { doing: format!("read the topic {topic}"), error };
         let mut config = client.clone();
         config
-            // A consumer needs a group name, even if it never joins the group.
-            .set("group.id", "foldline-sink")
+            // It never joins the group.
+            .set("group.id", group)
+            .set("statistics.interval.ms", "2000")
             .set("enable.auto.commit", "false")
             .set("enable.partition.eof", "true")
             .set("auto.offset.reset", "error")
             .set("isolation.level", "read_committed");
-        let consumer: BaseConsumer = config.create().map_err(fail)?;
+        let consumer: Reader = config.create_with_context(Ends::default()).map_err(fail)?;
         let metadata = patiently(|| consumer.fetch_metadata(Some(topic), ATTEMPT)).map_err(fail)?;
         let partitions = metadata.topics().iter().filter(|found| found.error().is_none());
         let partitions: BTreeSet<i32> =
@@ -191,7 +193,7 @@ impl Offsets {
     /// events that were deleted before they were stored, if the brokers delete them before the next event. The client
     /// does not state where a partition ends: it reads it again from the stored offset, and finds nothing up to the
     /// end that was known before.
-    pub(super) fn settle(&mut self, consumer: &BaseConsumer) {
+    pub(super) fn settle(&mut self, consumer: &Reader) {
         for partition in std::mem::take(&mut self.unsettled) {
             let next = self.stored.get(&partition).copied().flatten();
             let from = next.map_or(Offset::Beginning, Offset::Offset);
@@ -207,17 +209,15 @@ impl Offsets {
     /// Whether a partition has data of a transaction that is not ended, or may have.
     pub(super) fn has_open_transactions(
         &self,
-        consumer: &BaseConsumer,
+        consumer: &Reader,
         client: &ClientConfig,
     ) -> KafkaResult<bool> {
         let mut config = client.clone();
         config.set("group.id", "foldline-sink").set("isolation.level", "read_uncommitted");
         let all: BaseConsumer = config.create()?;
         for partition in &self.partitions {
-            let end = |consumer: &BaseConsumer| {
-                consumer.fetch_watermarks(&self.topic, *partition, ATTEMPT).map(|(_, end)| end)
-            };
-            if end(consumer)? < end(&all)? {
+            let ends = consumer.fetch_watermarks(&self.topic, *partition, ATTEMPT)?;
+            if ends.1 < all.fetch_watermarks(&self.topic, *partition, ATTEMPT)?.1 {
                 return Ok(true);
             }
         }
@@ -284,8 +284,12 @@ impl Offsets {
     }
 
     /// The offset of the next event to be stored, for each partition of which events are stored.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (i32, f64)> {
-        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)? as f64)))
+    pub(super) fn stored(&self) -> BTreeMap<i32, i64> {
+        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)?))).collect()
+    }
+
+    pub(super) fn topic(&self) -> &str {
+        &self.topic
     }
 }
 

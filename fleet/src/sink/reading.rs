@@ -7,7 +7,6 @@ use std::{
 
 use rdkafka::{
     Message,
-    consumer::BaseConsumer,
     error::{
         KafkaError,
         RDKafkaErrorCode::{AutoOffsetReset, GroupAuthorizationFailed},
@@ -15,18 +14,16 @@ use rdkafka::{
 };
 
 use super::{
-    Sink,
+    QUIET, Sink,
     feed::{Fed, Feed},
     gathering::Segment,
+    lag::Reader,
     topic::Topic,
 };
 use crate::{error::Error, say::say};
 
 /// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
-
-/// The time without messages after which the offsets are moved to the ends of the partitions.
-const QUIET: Duration = Duration::from_secs(5);
 
 /// Limits of what waits for messages of the other topic, which is then read first: events in bytes, and checkpoints.
 /// Both are more than a transaction has.
@@ -35,7 +32,7 @@ const MOST_WAITING: usize = 10_000;
 
 impl Sink {
     /// Processes the next message of each topic. A topic that is far ahead of the other one waits.
-    pub(super) fn step(&mut self, consumers: &[BaseConsumer; 2]) -> Result<(), Error> {
+    pub(super) fn step(&mut self, consumers: &[Reader; 2]) -> Result<(), Error> {
         let mut is_read = false;
         if self.feed.waiting() < MOST_WAITING {
             is_read = self.poll(consumers, Topic::Checkpoints, Duration::ZERO)?;
@@ -57,7 +54,7 @@ impl Sink {
     /// Processes the next message of a topic. Returns whether there was one.
     fn poll(
         &mut self,
-        consumers: &[BaseConsumer; 2],
+        consumers: &[Reader; 2],
         topic: Topic,
         wait: Duration,
     ) -> Result<bool, Error> {
@@ -71,10 +68,17 @@ impl Sink {
                 self.quiet = Instant::now();
                 (self.is_said, self.is_settled) = (false, false);
                 self.since.get_or_insert_with(Instant::now);
+                if topic == Topic::Events {
+                    self.lag.read(&message);
+                }
                 self.take(topic, &message)?;
                 return Ok(true);
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => {
+                self.is_said = false;
+                if topic == Topic::Events {
+                    self.lag.at_end(partition);
+                }
                 self.quarantine.caught_up(topic, partition);
                 let moved = self.offsets[topic as usize].at_end(partition).then(Instant::now);
                 self.since = self.since.or(moved);
@@ -97,7 +101,7 @@ impl Sink {
 
     /// Moves the offsets to the ends of the partitions, if no messages arrive. Events and checkpoints that still wait
     /// for each other then wait in vain: a transaction commits both, and no transaction is open.
-    fn settle(&mut self, consumers: &[BaseConsumer; 2]) {
+    fn settle(&mut self, consumers: &[Reader; 2]) {
         let both = self.offsets.iter_mut().zip(consumers);
         both.for_each(|(offsets, consumer)| offsets.settle(consumer));
         if mem::take(&mut self.is_settled) {

@@ -1,20 +1,30 @@
 //! `foldline-fleet status`: the progress of the workers, and of a sink.
 
+mod figures;
 mod gap;
 mod print;
+mod shippers;
+mod sinks;
 mod stored;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
     path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
 };
 
 use clap::{Args, ValueEnum};
+use foldline_cli::shared::{parse_seconds, stop_flag};
 use rdkafka::{ClientConfig, consumer::Consumer};
 use serde::Serialize;
 
 use self::{
     gap::{DeletedRange, Gap},
+    shippers::{ShipperStatus, shippers},
+    sinks::{SinkStatus, sinks},
     stored::Stored,
 };
 use crate::{
@@ -23,6 +33,7 @@ use crate::{
     deleted::{DELETED, Deleted},
     error::Error,
     exit,
+    exporter::Exporter,
     ledger::{Cluster, INPUT, Place, States},
     members::{Member, members},
     say::say,
@@ -40,7 +51,9 @@ Exit codes:
 
 With --format json: an object with `prefix`, `partitions` (`partition`, `logs_begin`, `logs_end`, `folded_to`, `lag`,
 `events_end`, `sources`, `worker`; `null` where the cluster does not say), `lag`, `sources`, `group` (its state),
-`workers` (`id`, `host`, `partitions`), `gaps` (`source`, `note`), `deleted` (`partition`, `from`, `to`: messages that
+`workers` (`id`, `host`, `partitions`), `shippers` (`name`, `state`: reporting, silent or ended, `age` of the last
+heartbeat in seconds, and its fields; times are milliseconds since 1970), `sinks` (`group`, `lag`, `lag_seconds`,
+`partitions`: `partition`, `stored_to`, `lag`, as the sinks report to the brokers), `gaps` (`source`, `note`), `deleted` (`partition`, `from`, `to`: messages that
 were deleted before they were folded) and `notes`; with --db also `sink` with `partitions` (`partition`, `stored_to`)
 `deleted` and `gaps`, of events. Offsets count messages; those of events count also the ends of transactions.";
 
@@ -61,6 +74,15 @@ pub(crate) struct StatusArgs {
     /// Also report what the sink of this database has stored
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
+
+    /// How long a shipper may report nothing before it counts as silent; running shippers report every 30 seconds
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "90")]
+    silent_after: Duration,
+
+    /// Run until stopped: serve Prometheus metrics of the whole fleet at /metrics on this address, and the health at
+    /// /healthz and /readyz
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
 
     /// The output format
     #[arg(long, short, value_enum, default_value_t)]
@@ -87,6 +109,9 @@ struct Status {
     /// The state of the group of workers.
     group: String,
     workers: Vec<Member>,
+    shippers: Vec<ShipperStatus>,
+    /// The sinks that report their offsets to the brokers.
+    sinks: Vec<SinkStatus>,
     gaps: Vec<Gap>,
     deleted: Vec<DeletedRange>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +140,51 @@ struct Folded {
     sources: Option<usize>,
 }
 
+/// The interval at which the metrics are renewed, and the pause between two looks at the order to stop.
+const INTERVAL: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(100);
+
 pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
+    if let Some(address) = args.metrics {
+        return serve(args, &Exporter::start(address, "status")?, &*stop_flag()?);
+    }
+    let status = read(args)?;
+    match args.format {
+        StatusFormat::Table => status.print_table(),
+        StatusFormat::Json => status.print_json(),
+    }
+    .map_err(Error::Output)?;
+    if args.format == StatusFormat::Table {
+        status.notes.iter().for_each(|note| say(note));
+    }
+    Ok(exit::FINE)
+}
+
+/// Serves the metrics of the fleet until told to stop.
+fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8, Error> {
+    // Wrong options end the program.
+    args.cluster.client()?;
+    while !stop.load(Ordering::Relaxed) {
+        match read(args) {
+            Ok(status) => {
+                exporter.publish(&status.figures());
+                exporter.report(None);
+            }
+            Err(error) => {
+                say(&error.to_string());
+                exporter.report(Some(&error.to_string()));
+            }
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < INTERVAL && !stop.load(Ordering::Relaxed) {
+            thread::sleep(PAUSE);
+        }
+    }
+    Ok(exit::FINE)
+}
+
+/// Reads the status of the fleet.
+fn read(args: &StatusArgs) -> Result<Status, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let group = args.group.clone().unwrap_or_else(|| topics.group());
@@ -133,15 +202,13 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     let sink =
         args.db.as_deref().map(|db| Stored::read(db, &topics.events, partitions(&cluster.found)));
     status.sink = sink.transpose()?;
-    match args.format {
-        StatusFormat::Table => status.print_table(),
-        StatusFormat::Json => status.print_json(),
+    let ends = status.partitions.iter().filter_map(|row| Some((row.partition, row.events_end?)));
+    status.sinks = sinks(&connection, &client, &topics, &ends.collect())?;
+    if let Some(heartbeats) = cluster.found.iter().find(|topic| topic.role == Role::Shippers) {
+        let partitions = i32::try_from(heartbeats.partitions).unwrap_or(0);
+        status.shippers = shippers(&client, &topics.shippers, partitions, args.silent_after)?;
     }
-    .map_err(Error::Output)?;
-    if args.format == StatusFormat::Table {
-        status.notes.iter().for_each(|note| say(note));
-    }
-    Ok(exit::FINE)
+    Ok(status)
 }
 
 impl Status {

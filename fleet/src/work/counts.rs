@@ -25,6 +25,8 @@ pub(super) struct Progress {
     pub(super) open: usize,
     /// The offset of the next message to be folded, once it is known.
     pub(super) next: Option<i64>,
+    /// When the last message was sent, in milliseconds since 1970.
+    pub(super) sent_at: Option<i64>,
 }
 
 impl Counts {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counts::{Counts, Progress};
-use crate::exporter::Family;
+use crate::{heartbeat::now, metric::Family};
 
 /// The metrics of a worker: finished and pending work. `ends` are the ends of the partitions of logs.
 pub(super) fn figures(
@@ -17,6 +17,14 @@ pub(super) fn figures(
         let end = *ends.get(partition)?;
         Some((*partition, (end - lane.next.unwrap_or(end)).max(0) as f64))
     });
+    let lag: Vec<_> = lag.collect();
+    let now = now();
+    let lag_seconds = lag.iter().filter_map(|(partition, lag)| {
+        let sent_at = lanes.get(partition)?.sent_at?;
+        let behind = if *lag > 0.0 { (now - sent_at).max(0) } else { 0 };
+        Some((*partition, behind as f64 / 1000.0))
+    });
+    let lag_seconds: Vec<_> = lag_seconds.collect();
     let of_lanes = |figure: fn(&Progress) -> f64| {
         lanes.iter().map(move |(partition, lane)| (*partition, figure(lane)))
     };
@@ -25,6 +33,11 @@ pub(super) fn figures(
             "foldline_fleet_lag_messages",
             "Pieces of logs that are not folded yet",
             lag,
+        ),
+        Family::by_partition(
+            "foldline_fleet_lag_seconds",
+            "Age of the last piece that was read, if there are more",
+            lag_seconds,
         ),
         Family::by_partition(
             "foldline_fleet_sources",

@@ -75,7 +75,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
 
-    /// Serve Prometheus metrics at /metrics on this address
+    /// Serve Prometheus metrics at /metrics on this address, and the health at /healthz and /readyz
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
 }
@@ -101,7 +101,9 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
-    if !await_sound(&client, &topics, &Role::ALL, &stop, None)? {
+    let exporter = args.metrics.map(|address| Exporter::start(address, "work")).transpose()?;
+    let needed = [Role::Logs, Role::Events, Role::Patches, Role::State];
+    if !await_sound(&client, &topics, &needed, &stop, None)? {
         return Ok(exit::FINE);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
@@ -115,7 +117,6 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
         group,
         lanes: AtomicUsize::new(0),
     };
-    let exporter = args.metrics.map(Exporter::start).transpose()?;
     let mut worker = Worker {
         exporter,
         published: Instant::now(),
@@ -182,6 +183,8 @@ impl Worker {
             let ends = self.shared.consumer.context().ends();
             let lanes = self.lanes.iter().map(|(partition, lane)| (*partition, lane.progress()));
             exporter.publish(&figures(self.ended, &lanes.collect(), &ends));
+            let is_waiting = self.said.is_some_and(|said| said.elapsed() < SAY_AGAIN);
+            exporter.report(is_waiting.then_some("the brokers do not answer"));
             self.published = Instant::now();
         }
     }

@@ -66,6 +66,12 @@ impl Cluster {
         self.run("start", number);
     }
 
+    /// Restarts all brokers, after all were killed.
+    pub(crate) fn restart_all(&self) {
+        let ran = Command::new(script()).arg("start").arg(self.folder.path()).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    }
+
     /// Suspends a broker: connections to it stay open, but it does not respond.
     pub(crate) fn pause(&self, number: usize) {
         self.run("pause", number);

@@ -1,29 +1,34 @@
 //! Random faults, while logs grow and are shipped, folded and stored.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Write,
     path::{Path, PathBuf},
+    process::Stdio,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use super::{Cluster, Log, Running, Topics};
+use rdkafka::Offset;
+use rustix::process::Signal;
 
-/// Reproducible random numbers for a seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % end as u64) as usize
-    }
-}
+use super::{Cluster, Log, Running, Topics, WAIT, command, sinks::ended};
+use crate::{
+    random::Random,
+    ship::copied::{copy_and_truncate, rotate},
+};
 
 /// A folder of logs that grow piece by piece to their final content.
 pub(crate) struct Growing {
-    logs: Vec<(PathBuf, Vec<u8>, usize)>,
+    logs: Vec<GrowingLog>,
+}
+
+struct GrowingLog {
+    path: PathBuf,
+    content: Vec<u8>,
+    written: usize,
+    is_rotated: bool,
 }
 
 impl Growing {
@@ -33,38 +38,118 @@ impl Growing {
             // Some agents encode data in file names.
             let path = folder.join(number.to_string());
             fs::create_dir_all(&path).unwrap();
-            (path.join(Path::new(&log.path).file_name().unwrap()), log.content.clone(), 0)
+            let path = path.join(Path::new(&log.path).file_name().unwrap());
+            GrowingLog { path, content: log.content.clone(), written: 0, is_rotated: false }
         };
         Self { logs: logs.iter().enumerate().map(file).collect() }
     }
 
-    /// Writes about this share of the content.
+    /// Writes about this share of the content: lines, and at the end a part of one.
     pub(crate) fn grow(&mut self, random: &mut Random, share: f64) {
-        for (path, content, written) in &mut self.logs {
-            let most = (content.len() as f64 * share * 2.0) as usize + 1;
-            let end = (*written + random.below(most + 1)).min(content.len());
-            append(path, &content[*written..end]);
-            *written = end;
+        for log in &mut self.logs {
+            let most = (log.content.len() as f64 * share * 2.0) as usize + 1;
+            log.write_to(log.written + random.below(most + 1));
         }
     }
 
     pub(crate) fn complete(&mut self) {
-        for (path, content, written) in &mut self.logs {
-            append(path, &content[*written..]);
-            *written = content.len();
+        self.logs.iter_mut().for_each(|log| log.write_to(log.content.len()));
+    }
+
+    /// The paths of the logs that were rotated.
+    pub(crate) fn rotated(&self) -> BTreeSet<PathBuf> {
+        let rotated = self.logs.iter().filter(|log| log.is_rotated);
+        rotated.map(|log| log.path.clone()).collect()
+    }
+
+    /// Writes all logs, each in one file.
+    pub(crate) fn write_whole(&self, from: &Path, to: &Path) {
+        for log in &self.logs {
+            let path = to.join(log.path.strip_prefix(from).unwrap());
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, &log.content).unwrap();
         }
+    }
+
+    /// Rotates a log at the end of a line. A log that is rotated before its shipper knows it is two logs: it is left
+    /// alone.
+    fn rotate(&mut self, number: usize, rotate: fn(&Path), checkpoint: &Path) {
+        let log = &mut self.logs[number];
+        let known = fs::read_to_string(checkpoint).unwrap_or_default();
+        if !known.contains(&format!("{:?}", log.path)) {
+            return;
+        }
+        let rest = &log.content[log.written..];
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { return };
+        log.write_to(log.written + end + 1);
+        rotate(&log.path);
+        log.is_rotated = true;
+        let half = log.content[log.written..].len().min(40);
+        log.write_to(log.written + half);
     }
 }
 
-fn append(path: &Path, bytes: &[u8]) {
-    let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-    file.write_all(bytes).unwrap();
+impl GrowingLog {
+    fn write_to(&mut self, end: usize) {
+        let end = end.min(self.content.len());
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(&self.path).unwrap();
+        file.write_all(&self.content[self.written..end]).unwrap();
+        self.written = end;
+    }
+}
+
+/// What happens to a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    ShipperKilled,
+    SinkKilled,
+    WorkerKilled,
+    WorkerPaused,
+    WorkerComes,
+    WorkerGoes,
+    BrokerKilled,
+    BrokerPaused,
+    AllBrokersKilled,
+    LogRotated,
+    LogCopiedAndTruncated,
+    LogsRotatedAndShipperKilled,
+    SinkPaused,
+    TwoSinks,
+    Poison,
+    EventsDeleted,
+    LogsDeleted,
+}
+
+impl Fault {
+    const ALL: [Self; 17] = [
+        Self::ShipperKilled,
+        Self::SinkKilled,
+        Self::WorkerKilled,
+        Self::WorkerPaused,
+        Self::WorkerComes,
+        Self::WorkerGoes,
+        Self::BrokerKilled,
+        Self::BrokerPaused,
+        Self::AllBrokersKilled,
+        Self::LogRotated,
+        Self::LogCopiedAndTruncated,
+        Self::LogsRotatedAndShipperKilled,
+        Self::SinkPaused,
+        Self::TwoSinks,
+        Self::Poison,
+        // Sources whose data was deleted are held back for the rest of the run.
+        Self::EventsDeleted,
+        Self::LogsDeleted,
+    ];
+
+    /// The number of faults that leave every source complete.
+    const HARMLESS: usize = 15;
 }
 
 /// The programs of a fleet, and their possible faults.
 pub(crate) struct Fleet<'c> {
     cluster: &'c Cluster,
-    topics: &'c Topics,
+    pub(crate) topics: &'c Topics,
     brokers: usize,
     folder: PathBuf,
     pub(crate) checkpoint: PathBuf,
@@ -73,6 +158,10 @@ pub(crate) struct Fleet<'c> {
     shipper: Option<Running>,
     workers: Vec<Running>,
     sink: Option<Running>,
+    /// The number of messages of another client.
+    poison: usize,
+    /// Messages were deleted before they were read.
+    pub(crate) has_deleted: bool,
 }
 
 /// The session timeout of the group: a paused worker is excluded after that.
@@ -96,6 +185,8 @@ impl<'c> Fleet<'c> {
             shipper: None,
             workers: Vec::new(),
             sink: None,
+            poison: 0,
+            has_deleted: false,
         };
         fleet.shipper = Some(fleet.ship());
         fleet.sink = Some(fleet.store());
@@ -104,7 +195,8 @@ impl<'c> Fleet<'c> {
     }
 
     fn run(&self, arguments: &[&str]) -> Running {
-        Running::start(self.cluster, self.topics, arguments)
+        let mut command = command(self.cluster, self.topics, arguments);
+        Running(command.stderr(Stdio::null()).spawn().unwrap())
     }
 
     fn ship(&self) -> Running {
@@ -122,69 +214,183 @@ impl<'c> Fleet<'c> {
         self.run(&["sink", "--db", db, "--audit", trail])
     }
 
-    /// Causes one fault.
-    pub(crate) fn fault(&mut self, random: &mut Random) -> &'static str {
+    /// Causes one fault, in a run of this many.
+    pub(crate) fn fault(
+        &mut self,
+        random: &mut Random,
+        growing: &mut Growing,
+        (number, faults): (u64, u64),
+    ) -> String {
+        let is_late = number * 4 >= faults * 3 && !self.has_deleted;
+        let kinds = if is_late { Fault::ALL.len() } else { Fault::HARMLESS };
+        let fault = Fault::ALL[random.below(kinds)];
+        self.cause(fault, random, growing);
+        format!("{fault:?}")
+    }
+
+    fn cause(&mut self, fault: Fault, random: &mut Random, growing: &mut Growing) {
         let number = random.below(self.workers.len());
-        match random.below(if self.brokers > 1 { 9 } else { 6 }) {
-            0 => {
-                self.shipper.take().unwrap().kill();
-                self.shipper = Some(self.ship());
-                "the shipper is killed"
-            }
-            1 => {
-                self.sink.take().unwrap().kill();
-                self.sink = Some(self.store());
-                "the sink is killed"
-            }
-            2 => {
+        let broker = 1 + random.below(self.brokers);
+        let log = random.below(growing.logs.len());
+        let pause = |most: usize, random: &mut Random| {
+            thread::sleep(Duration::from_millis(random.below(most) as u64));
+        };
+        match fault {
+            Fault::ShipperKilled => self.restart_shipper(),
+            Fault::SinkKilled => self.restart_sink(),
+            Fault::WorkerKilled => {
                 self.workers.swap_remove(number).kill();
                 self.workers.push(self.work());
-                "a worker is killed"
             }
-            3 => {
+            Fault::WorkerPaused => {
                 let worker = &self.workers[number];
-                worker.signal(rustix::process::Signal::STOP);
-                thread::sleep(Duration::from_millis(3000 + random.below(1500) as u64));
-                worker.signal(rustix::process::Signal::CONT);
-                "a worker is held up until others have taken its place"
+                worker.signal(Signal::STOP);
+                // Until others have taken its place.
+                thread::sleep(Duration::from_millis(3000));
+                pause(1500, random);
+                worker.signal(Signal::CONT);
             }
-            4 => {
-                self.workers.push(self.work());
-                "a worker comes"
-            }
-            5 => {
+            Fault::WorkerComes if self.workers.len() < 6 => self.workers.push(self.work()),
+            Fault::WorkerComes | Fault::WorkerGoes => {
                 if self.workers.len() > 1 {
-                    self.workers.swap_remove(number).stop();
+                    self.workers.swap_remove(number).end();
                 }
-                "a worker goes"
             }
-            6 | 7 => {
-                let broker = 1 + random.below(self.brokers);
+            Fault::BrokerKilled => {
                 self.cluster.kill(broker);
-                thread::sleep(Duration::from_millis(random.below(3000) as u64));
+                pause(3000, random);
                 self.cluster.restart(broker);
-                "a broker is killed"
             }
-            _ => {
-                let broker = 1 + random.below(self.brokers);
+            Fault::BrokerPaused => {
                 self.cluster.pause(broker);
-                thread::sleep(Duration::from_millis(1000 + random.below(5000) as u64));
+                thread::sleep(Duration::from_millis(1000));
+                pause(5000, random);
                 self.cluster.resume(broker);
-                "a broker is cut off"
+            }
+            Fault::AllBrokersKilled => {
+                (1..=self.brokers).for_each(|broker| self.cluster.kill(broker));
+                pause(3000, random);
+                self.cluster.restart_all();
+            }
+            Fault::LogRotated => growing.rotate(log, rotate, &self.checkpoint),
+            Fault::LogCopiedAndTruncated => {
+                growing.rotate(log, copy_and_truncate, &self.checkpoint);
+            }
+            Fault::LogsRotatedAndShipperKilled => {
+                for log in 0..growing.logs.len() {
+                    let how = [rotate, copy_and_truncate][random.below(2)];
+                    growing.rotate(log, how, &self.checkpoint);
+                }
+                pause(3000, random);
+                self.restart_shipper();
+            }
+            Fault::SinkPaused => {
+                let paused = self.sink.take().unwrap();
+                paused.signal(Signal::STOP);
+                self.sink = Some(self.store());
+                pause(3000, random);
+                paused.signal(Signal::CONT);
+                self.one_of(paused, random);
+            }
+            Fault::TwoSinks => {
+                let other = self.store();
+                pause(3000, random);
+                self.one_of(other, random);
+            }
+            Fault::Poison => self.send_poison(random),
+            Fault::EventsDeleted => {
+                self.sink.take().unwrap().kill();
+                growing.grow(random, 0.05);
+                pause(3000, random);
+                self.delete("events", random);
+                self.sink = Some(self.store());
+            }
+            Fault::LogsDeleted => {
+                self.workers.drain(..).for_each(Running::kill);
+                growing.grow(random, 0.05);
+                pause(3000, random);
+                self.delete("logs", random);
+                (0..2).for_each(|_| self.workers.push(self.work()));
             }
         }
     }
 
-    /// Ships the rest, and declares the logs complete; returns when everything is folded.
-    pub(crate) fn conclude(mut self, logs: usize) {
+    fn restart_shipper(&mut self) {
+        self.shipper.take().unwrap().kill();
+        self.shipper = Some(self.ship());
+    }
+
+    fn restart_sink(&mut self) {
+        self.sink.take().unwrap().kill();
+        self.sink = Some(self.store());
+    }
+
+    /// Of two sinks of a database, the one that commits second ends. Continues with a single one.
+    fn one_of(&mut self, other: Running, random: &mut Random) {
+        thread::sleep(Duration::from_millis(random.below(2000) as u64));
+        other.kill();
+        self.restart_sink();
+    }
+
+    /// Deletes what a partition has.
+    fn delete(&mut self, what: &str, random: &mut Random) {
+        let partition = random.below(self.topics.partitions as usize) as i32;
+        self.topics.delete_before(what, partition, Offset::End);
+        self.has_deleted = true;
+    }
+
+    /// Sends messages to a topic that are not those of a fleet, or cannot be read. The sources are unknown ones.
+    fn send_poison(&mut self, random: &mut Random) {
+        self.poison += 1;
+        let source = format!("poison-{}", self.poison);
+        let garbage = b"{\"this is \xFF not ";
+        let [kind, named] = [("kind", "event"), ("source", source.as_str())];
+        let piece = [("position", "0:0"), ("format", "poison"), ("path", "/poison")];
+        let half = [("position", "here"), ("format", "droid")];
+        let topic = ["logs", "events", "patches", "state", "shippers"][random.below(5)];
+        let headers: &[(&str, &str)] = match (topic, random.below(3)) {
+            (_, 0) => &[],
+            ("logs", 1) => &piece,
+            ("logs", _) => &half,
+            ("events", 1) => &[kind, named],
+            ("events", _) => &[kind],
+            ("state", _) => &[("parts", "2")],
+            _ => &[named],
+        };
+        self.topics.send(topic, &source, garbage, headers);
+    }
+
+    /// The answer of `status`.
+    pub(crate) fn status(&self) -> serde_json::Value {
+        let arguments = ["status", "--format", "json", "--db", self.db.to_str().unwrap()];
+        let mut command = command(self.cluster, self.topics, &arguments);
+        let output = command.stdout(Stdio::piped()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Ships the rest, and declares the logs complete; returns when everything is folded and stored, with the exit
+    /// code of the sink.
+    pub(crate) fn conclude(&mut self) -> Option<i32> {
         self.shipper.take().unwrap().kill();
         let (folder, checkpoint) =
             (self.folder.to_str().unwrap(), self.checkpoint.to_str().unwrap());
         let arguments = ["ship", folder, "--checkpoint", checkpoint, "--once", "--final"];
-        let shipped = super::command(self.cluster, self.topics, &arguments).status().unwrap();
-        assert!(shipped.success());
-        self.topics.await_complete(logs);
-        self.workers.drain(..).for_each(Running::stop);
-        self.sink.take().unwrap().stop();
+        let shipped =
+            command(self.cluster, self.topics, &arguments).stderr(Stdio::piped()).output();
+        let shipped = shipped.unwrap();
+        assert!(shipped.status.success(), "{}", String::from_utf8_lossy(&shipped.stderr));
+        self.sink.take().unwrap().kill();
+        let begun = Instant::now();
+        while self.status()["lag"] != 0 {
+            assert!(begun.elapsed() < 2 * WAIT, "{:#}", self.status());
+            thread::sleep(Duration::from_millis(500));
+        }
+        self.workers.drain(..).for_each(Running::end);
+        let [db, trail] = [&self.db, &self.trail].map(|path| path.to_str().unwrap());
+        let arguments = ["sink", "--once", "--db", db, "--audit", trail];
+        let mut sink = command(self.cluster, self.topics, &arguments);
+        let (code, said) = ended(Running(sink.stderr(Stdio::piped()).spawn().unwrap()));
+        println!("{said}");
+        code
     }
 }

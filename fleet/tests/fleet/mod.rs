@@ -3,7 +3,9 @@
 mod faults;
 mod held;
 mod interface;
+mod monitoring;
 mod outage;
+mod outcome;
 mod postgres;
 mod sinks;
 mod states;
@@ -11,7 +13,7 @@ mod topics;
 mod trail;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
@@ -25,7 +27,6 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use self::{
-    faults::{Fleet, Growing, Random},
     sinks::ask,
     topics::{Sender, Topics, WAIT},
 };
@@ -49,6 +50,12 @@ impl Running {
         let status = self.0.wait().unwrap();
         // A program that has just started does not handle signals yet.
         assert!(status.success() || status.signal() == Some(Signal::TERM.as_raw()), "{status}");
+    }
+
+    /// Asks the program to end, and waits, whatever its exit code: it may have found messages that it cannot use.
+    fn end(mut self) {
+        self.signal(Signal::TERM);
+        self.0.wait().unwrap();
     }
 
     /// All its messages until it ends.
@@ -405,83 +412,4 @@ fn sessions_of_a_fleet_are_served_while_they_grow() {
     sender.end(0, content.len());
     sender.flush();
     await_answer("/api/sessions/1", "Done with 9");
-}
-
-/// A number from the environment.
-fn number(name: &str) -> Option<u64> {
-    Some(std::env::var(name).ok()?.parse().unwrap_or_else(|_| panic!("{name} is no number")))
-}
-
-/// `FOLDLINE_FLEET` faults, with the `FOLDLINE_FLEET_SEED` printed by a failed run.
-#[test]
-#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
-fn whatever_goes_wrong_everything_is_stored_once() {
-    let (faults, brokers) = (number("FOLDLINE_FLEET").unwrap_or(4), 3);
-    let seed = number("FOLDLINE_FLEET_SEED").unwrap_or(1);
-    let mut random = Random(seed);
-    let cluster = Cluster::start(brokers);
-    let folder = tempfile::tempdir().unwrap();
-    // The logs with the fewest known lines; one of each format, and some more.
-    let mut logs = ingest(&folder.path().join("all.db"), &folder.path().join("all.trail"));
-    logs.sort_by_key(|log| (log.format.clone(), std::cmp::Reverse(log.content.len())));
-    let mut formats = BTreeSet::new();
-    logs.retain(|log| formats.insert(log.format.clone()));
-    for number in 0..5 {
-        let content = logs::droid(&format!("session-{number}"), 100, number).into_bytes();
-        let path = format!("log-{number}.jsonl");
-        logs.push(Log { path, format: "droid".to_owned(), content });
-    }
-    let topics = Topics::make(&cluster.addresses, "faults", 8, 3);
-    let mut growing = Growing::new(&folder.path().join("logs"), &logs);
-    let mut fleet = Fleet::start((&cluster, brokers), &topics, folder.path(), 3);
-    for fault in 0..faults {
-        growing.grow(&mut random, 1.0 / faults as f64);
-        println!("seed {seed}, fault {fault}: {}", fleet.fault(&mut random));
-    }
-    growing.complete();
-    let (db, trail) = (fleet.db.clone(), fleet.trail.clone());
-    fleet.conclude(logs.len());
-    let [name, audit] = [&db, &trail].map(|path| path.to_str().unwrap());
-    let arguments = ["sink", "--once", "--db", name, "--audit", audit];
-    assert!(command(&cluster, &topics, &arguments).status().unwrap().success());
-
-    let one = folder.path().join("one.db");
-    let (shipped, one) = (folder.path().join("logs"), one.to_str().unwrap());
-    logs::stdout(&["ingest", "--final", "--db", one, shipped.to_str().unwrap()]);
-    let paths = paths(&db);
-    let (events, records) = (topics.events("events"), trail::records(&trail, &db));
-    assert_eq!((events.len(), records.len()), (logs.len(), logs.len()));
-    for (source, told) in events {
-        let path = &paths[&source];
-        let expected = logs::run(&["replay", "--format", "events", path]).stdout;
-        assert!(told == expected, "seed {seed}: the events of {path} differ");
-        let count = told.iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(records[path].len(), count, "seed {seed}: the trail of {path}");
-    }
-    assert_eq!(renamed(&said(&db), &paths), renamed(&said(Path::new(one)), &BTreeMap::new()));
-}
-
-/// The path of each source's file.
-fn paths(db: &Path) -> BTreeMap<String, String> {
-    let connection = rusqlite::Connection::open(db).unwrap();
-    let mut sources = connection.prepare("SELECT name, path FROM sources").unwrap();
-    let source = |row: &rusqlite::Row<'_>| {
-        let (name, path): (String, String) = (row.get(0)?, row.get(1)?);
-        Ok((name, path.split_once(':').unwrap().1.to_owned()))
-    };
-    sources.query_map([], source).unwrap().map(Result::unwrap).collect()
-}
-
-/// Lines with other names of sources, sorted.
-fn renamed(said: &str, names: &BTreeMap<String, String>) -> Vec<String> {
-    let line = |line: &str| {
-        let name = line.strip_prefix("Text(\"").and_then(|line| line.split('"').next());
-        match name.and_then(|name| Some((name, names.get(name)?))) {
-            Some((name, path)) => line.replacen(name, path, 1),
-            None => line.to_owned(),
-        }
-    };
-    let mut lines: Vec<_> = said.lines().map(line).collect();
-    lines.sort_unstable();
-    lines
 }

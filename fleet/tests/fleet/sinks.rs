@@ -166,6 +166,9 @@ fn a_sink_that_is_killed_after_a_rotation_starts_again() {
     let (output, said) = stored.store();
     assert!(output.status.success(), "{said}");
     assert_eq!(ask(&stored.db(), "SELECT complete FROM sources"), Some(1));
+    // It has reported its offsets to the brokers.
+    let sinks = stored.status(&[])["sinks"].clone();
+    assert_eq!((&sinks[0]["group"], &sinks[0]["lag"]), (&"rotated.sink".into(), &0.into()));
     // A run that adds nothing states what the database has.
     let (_, said) = stored.store();
     let count = ask(&stored.db(), "SELECT count(*) FROM entries").unwrap();

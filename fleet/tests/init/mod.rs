@@ -196,7 +196,8 @@ fn of_an_empty_fleet_nothing_is_behind() {
     assert_eq!((table.code, table.err.as_str()), (0, ""));
     let all = table.out.lines().find(|row| row.trim_start().starts_with("all")).unwrap();
     assert_eq!(all.split_whitespace().collect::<Vec<_>>(), ["all", "0", "0", "0", "0", "0"]);
-    assert!(table.out.ends_with("no worker\n"), "{}", table.out);
+    let rest = "no worker\nshippers: 0 reporting, 0 silent, 0 ended\n";
+    assert!(table.out.ends_with(rest), "{}", table.out);
 
     let json = fleet(&cluster, &["status", "-f", "json"]);
     assert_eq!((json.code, json.err.as_str()), (0, ""));

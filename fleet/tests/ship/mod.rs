@@ -1,10 +1,11 @@
 //! Logs are shipped unchanged.
 
+pub(crate) mod copied;
 mod redact;
 mod sending;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, OpenOptions},
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
@@ -65,9 +66,12 @@ impl Fleet {
         for (name, value) in settings {
             topic = topic.set(name, value);
         }
+        let heartbeats = NewTopic::new("foldline.shippers", PARTITIONS, TopicReplication::Fixed(1))
+            .set("cleanup.policy", "compact,delete");
         let options = AdminOptions::new().operation_timeout(Some(DEADLINE));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        for made in runtime.block_on(admin.create_topics([&topic], &options)).unwrap() {
+        for made in runtime.block_on(admin.create_topics([&topic, &heartbeats], &options)).unwrap()
+        {
             made.unwrap();
         }
         client
@@ -123,10 +127,10 @@ impl Fleet {
             from.add_partition_offset("foldline.logs", partition, Offset::Beginning).unwrap();
         }
         self.reader.assign(&from).unwrap();
-        let (mut messages, mut ended) = (Vec::new(), 0);
-        while ended < PARTITIONS {
+        let (mut messages, mut ended) = (Vec::new(), BTreeSet::new());
+        while ended.len() < PARTITIONS as usize {
             match self.reader.poll(Duration::from_secs(1)) {
-                Some(Err(KafkaError::PartitionEOF(_))) => ended += 1,
+                Some(Err(KafkaError::PartitionEOF(partition))) => drop(ended.insert(partition)),
                 // The broker is unreachable.
                 None | Some(Err(_)) => {}
                 Some(Ok(message)) => {
@@ -237,6 +241,7 @@ impl Running {
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.said.iter().for_each(|line| println!("{line}"));
     }
 }
 

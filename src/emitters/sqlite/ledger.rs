@@ -7,9 +7,9 @@ use tracing::debug;
 
 use super::{
     Ahead, Database, SqliteError,
-    crc::execute_summed,
+    crc::{execute_summed, sum_sessions},
     outbox::write_marks,
-    statements::{find, run},
+    statements::{find, list, run},
     writer::SourceWriter,
 };
 use crate::{
@@ -208,6 +208,9 @@ fn write(
     let Commit { source, checkpoint, output, expected: _ } = commit;
     let Checkpoint { facts, position, state, complete } = checkpoint;
     let SourceFacts { path, format, task, identity } = facts;
+    if let Some(id) = id {
+        leave_file(transaction, id, commit)?;
+    }
     // Two statements: for an upsert, SQLite would first flush the whole search index to be able to undo it.
     let sql = match id {
         None => {
@@ -256,6 +259,24 @@ fn write(
     let mut receipt = SourceWriter::new(transaction, id, task.as_ref()).write(&output.parts)?;
     receipt.warnings += output.warnings;
     Ok(receipt)
+}
+
+/// Forgets up to which byte the sessions of a source were pruned, unless the commit certainly continues the same file:
+/// in the next file of a rotated log, positions restart, and its entries were not pruned.
+fn leave_file(transaction: &Connection, id: i64, commit: &Commit<Rows>) -> rusqlite::Result<()> {
+    let Checkpoint { facts, position, .. } = &commit.checkpoint;
+    let first_line = facts.identity.first_line.map(|digest| *digest.as_bytes());
+    let sql = "SELECT id FROM sources WHERE id = ?1 AND first_line = ?2 AND offset <= ?3";
+    let key = params![id, first_line, position.offset.cast_signed()];
+    let same: Option<i64> = find(transaction, sql, key, |row| row.get(0))?;
+    if same.is_some() {
+        return Ok(());
+    }
+    // No offset is less than 0. The session is marked as pruned nevertheless.
+    let pruned = "source = ?1 AND pruned_to > 0";
+    let sql = format!("UPDATE sessions SET pruned_to = 0 WHERE {pruned} RETURNING id");
+    let sessions: Vec<i64> = list(transaction, &sql, [id], |row| row.get(0))?;
+    sessions.iter().try_for_each(|session| sum_sessions(transaction, "id = ?1", [session]))
 }
 
 /// The row of a source, and its read position.

@@ -45,11 +45,21 @@ impl Shipper<'_> {
             self.account()?;
             thread::sleep(POLL / 10);
         }
-        let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
-        while log.has_rest() {
-            match log.read(&self.common, &mut self.outbox)? {
+        while let Some(log) = self.logs.get_mut(&number)
+            && (log.has_rest() || log.is_waiting())
+        {
+            let read = log.read(&self.common, &mut self.outbox)?;
+            if log.is_open() {
+                self.open.insert(number);
+            }
+            match read {
                 Read::More => {}
                 Read::Nothing => break,
+                Read::Waiting => {
+                    thread::sleep(POLL / 10);
+                    self.account()?;
+                    self.store()?;
+                }
                 // This is reported, and the log is not declared complete.
                 Read::Lost(error) => {
                     self.lost(number, &error);
@@ -57,9 +67,7 @@ impl Shipper<'_> {
                 }
             }
         }
-        if log.is_open() {
-            self.open.insert(number);
-        }
+        let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
         log.finish(&self.common, &mut self.outbox)
     }
 
@@ -68,17 +76,7 @@ impl Shipper<'_> {
         for log in self.logs.values_mut() {
             log.mark_now()?;
         }
-        let mut last = None;
-        while self.outbox.on_its_way() > 0 {
-            if self.stop.load(Ordering::Relaxed)
-                && last.get_or_insert_with(Instant::now).elapsed() >= LAST
-            {
-                return Err(Unsent::Stopped);
-            }
-            thread::sleep(POLL / 10);
-            self.account()?;
-        }
-        self.account()?;
+        self.await_acknowledgements()?;
         // Logs that were declared complete.
         for log in self.logs.values() {
             if let Some(shipped) = log.shipped()
@@ -89,5 +87,20 @@ impl Shipper<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Waits for a stopped run only for a while.
+    pub(super) fn await_acknowledgements(&mut self) -> Result<(), Unsent> {
+        let mut last = None;
+        while self.outbox.on_its_way() > 0 {
+            if self.stop.load(Ordering::Relaxed)
+                && last.get_or_insert_with(Instant::now).elapsed() >= LAST
+            {
+                return Err(Unsent::Stopped);
+            }
+            thread::sleep(POLL / 10);
+            self.account()?;
+        }
+        Ok(self.account()?)
     }
 }

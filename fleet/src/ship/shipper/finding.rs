@@ -10,7 +10,7 @@ use foldline::source::SourceError;
 use super::{
     super::{
         examine::{Examined, examine},
-        finder::Found,
+        finder::{Found, Sibling, is_rotated},
         log::ShippedLog,
         look::Look,
         naming,
@@ -71,9 +71,15 @@ impl Shipper<'_> {
                     self.add(log);
                     return;
                 }
+                Err(SourceError::Unrecognised { .. }) if is_rotated(&path) => {
+                    self.is_unclear = true;
+                    return;
+                }
                 Err(error @ SourceError::Unrecognised { .. }) => {
+                    log.lose(error.to_string());
                     shipped.is_replaced = true;
-                    self.is_changed = true;
+                    shipped.holes = log.holes;
+                    (self.is_changed, self.has_lost) = (true, true);
                     say_lost(&error);
                 }
                 // Retried in the next search of the folders.
@@ -111,6 +117,18 @@ impl Shipper<'_> {
             }
             let seen = Look::at(&path);
             let Some(candidate) = self.candidates.get_mut(&path) else { continue };
+            match Sibling::of(&path, &self.logs, &self.by_path) {
+                Sibling::Unclear => {
+                    candidate.next = now + POLL;
+                    round.is_unclear = true;
+                    continue;
+                }
+                Sibling::Part => {
+                    self.candidates.remove(&path);
+                    continue;
+                }
+                Sibling::Log => {}
+            }
             let is_final = is_last || self.args.once || candidate.since.elapsed() >= PATIENCE;
             candidate.next = now + AGAIN;
             if seen == candidate.seen && (candidate.is_said || !is_final) {
@@ -136,7 +154,12 @@ impl Shipper<'_> {
                         ShippedLog::new(number, &name, path.clone(), format, &self.common);
                     round.is_busy = log.open().is_ok();
                     // Another file may have the name by now; it is examined the next time.
-                    if round.is_busy && log.file_number() == Some((begin.device, begin.inode)) {
+                    let number = (begin.device, begin.inode);
+                    let is_separate =
+                        matches!(Sibling::of(&path, &self.logs, &self.by_path), Sibling::Log);
+                    let is_here = Look::at(&path).is_some_and(|here| here.number == number);
+                    if round.is_busy && is_separate && is_here && log.file_number() == Some(number)
+                    {
                         self.candidates.remove(&path);
                         self.add(log);
                     }

@@ -4,6 +4,7 @@ mod candidate;
 mod ending;
 mod finding;
 mod reading;
+mod report;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -26,6 +27,7 @@ use super::{
     log::{Common, ShippedLog},
     mask::note,
     outbox::{Outbox, Unsent},
+    reporting::Reporting,
 };
 use crate::{error::Error, exit, say::say};
 
@@ -44,11 +46,12 @@ pub(super) struct Shipper<'a> {
     checkpoint: Checkpoint,
     /// The content of the checkpoint, stored or still to be stored.
     stored: Logs,
-    /// Whether it has to be stored, the time of the last store, and the minimum interval between stores.
+    /// Whether it has to be stored, the time of the last store, and how long that took.
     is_changed: bool,
     last_store: Instant,
-    interval: Duration,
+    storing: Duration,
     finder: Finder<'a>,
+    reporting: Reporting,
     stop: Arc<AtomicBool>,
     logs: HashMap<usize, ShippedLog>,
     by_path: HashMap<PathBuf, usize>,
@@ -63,6 +66,8 @@ pub(super) struct Shipper<'a> {
     unshipped: usize,
     /// Some files could not be classified yet as separate logs.
     is_unclear: bool,
+    /// Bytes of a log that is no longer shipped may be missing.
+    has_lost: bool,
     /// The time of the last new data.
     last_change: Instant,
 }
@@ -74,6 +79,8 @@ struct Round {
     is_busy: bool,
     /// Some logs, or candidates, could not be examined in this round.
     is_unclear: bool,
+    /// Some logs wait for the checkpoint to be stored.
+    is_waiting: bool,
 }
 
 impl<'a> Shipper<'a> {
@@ -83,7 +90,7 @@ impl<'a> Shipper<'a> {
         common: Common,
         outbox: Outbox,
         (checkpoint, stored): (Checkpoint, Logs),
-        finder: Finder<'a>,
+        (finder, reporting): (Finder<'a>, Reporting),
         stop: Arc<AtomicBool>,
     ) -> Self {
         let now = Instant::now();
@@ -97,8 +104,9 @@ impl<'a> Shipper<'a> {
             stored,
             is_changed: false,
             last_store: now,
-            interval: INTERVAL,
+            storing: Duration::ZERO,
             finder,
+            reporting,
             stop,
             logs: HashMap::new(),
             by_path: HashMap::new(),
@@ -107,13 +115,17 @@ impl<'a> Shipper<'a> {
             candidates: HashMap::new(),
             unshipped: 0,
             is_unclear: false,
+            has_lost: false,
             last_change: now,
         }
     }
 
     /// Ships until the end.
     pub(super) fn run(mut self) -> Result<u8, Error> {
-        let followed = self.follow();
+        let followed = self.follow().and_then(|code| {
+            self.report(true);
+            self.await_acknowledgements().map(|()| code)
+        });
         // Acknowledged positions are stored regardless of the outcome.
         let stored = self.account().and_then(|()| self.store());
         if let Some(masker) = &self.common.masker {
@@ -149,11 +161,12 @@ impl<'a> Shipper<'a> {
                 self.conclude()?;
                 break;
             }
-            thread::sleep(POLL);
+            thread::sleep(if round.is_waiting { POLL / 10 } else { POLL });
         }
         self.flush()?;
-        let is_whole =
-            !self.finder.has_failed() && self.logs.values().all(|log| log.trouble.is_none());
+        let is_whole = !self.has_lost
+            && !self.finder.has_failed()
+            && self.logs.values().all(|log| log.trouble.is_none() && !log.has_lost);
         Ok(if is_whole { exit::FINE } else { exit::FAILED })
     }
 
@@ -161,6 +174,7 @@ impl<'a> Shipper<'a> {
     fn round(&mut self, is_last: bool) -> Result<Round, Unsent> {
         self.account()?;
         let mut round = Round::default();
+        self.report(false);
         if self.finder.is_due() {
             self.find()?;
         }
@@ -178,7 +192,12 @@ impl<'a> Shipper<'a> {
             self.read(number, &mut round)?;
         }
         self.account()?;
-        if self.is_changed && self.last_store.elapsed() >= self.interval {
+        // A long checkpoint is stored less often.
+        let interval = match round.is_waiting {
+            true => self.storing,
+            false => INTERVAL.max(self.storing * 20),
+        };
+        if self.last_store.elapsed() >= interval {
             self.store()?;
         }
         Ok(round)
@@ -213,8 +232,13 @@ impl<'a> Shipper<'a> {
             self.checkpoint.store(&self.stored)?;
             self.is_changed = false;
             self.last_store = Instant::now();
-            // A long checkpoint is stored less often.
-            self.interval = INTERVAL.max(begun.elapsed() * 20);
+            self.storing = begun.elapsed();
+            let open = self.open.iter();
+            for number in open {
+                if let Some(log) = self.logs.get_mut(number) {
+                    log.checkpoint_stored();
+                }
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use foldline::source::SourceError;
 
 use super::{
     super::{
+        finder::is_rotated,
         log::{Read, ShippedLog},
         outbox::Unsent,
     },
@@ -30,6 +31,11 @@ impl Shipper<'_> {
             log.is_done = true;
             return Ok(());
         }
+        if is_rotated(&log.path) && !log.is_settled() {
+            self.let_go(number);
+            round.is_unclear = true;
+            return Ok(());
+        }
         if !log.is_open() && !self.has_room() {
             round.is_unclear = true;
             return Ok(());
@@ -52,6 +58,11 @@ impl Shipper<'_> {
                 log.is_done = log.is_settled();
                 round.is_unclear |= !log.is_done;
             }
+            Read::Waiting => {
+                log.trouble = None;
+                log.next_look = Instant::now();
+                (round.is_waiting, round.is_unclear) = (true, true);
+            }
             Read::Lost(error) => self.lost(number, &error),
         }
         Ok(())
@@ -61,6 +72,10 @@ impl Shipper<'_> {
     pub(super) fn lost(&mut self, number: usize, error: &SourceError) {
         let Some(log) = self.logs.get_mut(&number) else { return };
         log.is_done = true;
+        if matches!(error, SourceError::Unrecognised { .. }) && is_rotated(&log.path) {
+            self.let_go(number);
+            return;
+        }
         if !matches!(error, SourceError::Unrecognised { .. }) {
             // A missing file is not an error: it may reappear.
             let trouble = (!error.is_not_found()).then(|| error.to_string());
@@ -72,8 +87,11 @@ impl Shipper<'_> {
             return;
         }
         say_lost(error);
+        log.lose(error.to_string());
+        self.has_lost = true;
         if let Some(shipped) = self.stored.get_mut(log.name.as_str()) {
             shipped.is_replaced = true;
+            shipped.holes.clone_from(&log.holes);
             self.is_changed = true;
         }
         let path = log.path.clone();
@@ -81,6 +99,16 @@ impl Shipper<'_> {
         self.logs.remove(&number);
         self.open.remove(&number);
         self.candidate(path);
+    }
+
+    /// Ships a rotated file no longer under this name, which another file has by now. It is found again under its new
+    /// name.
+    fn let_go(&mut self, number: usize) {
+        if let Some(log) = self.logs.remove(&number) {
+            self.by_path.remove(&log.path);
+        }
+        self.open.remove(&number);
+        self.finder.again(Duration::ZERO);
     }
 
     /// Whether another file can be opened; closes an idle file if necessary.

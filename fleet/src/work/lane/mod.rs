@@ -66,6 +66,8 @@ pub(super) struct Lane {
     folded: i64,
     /// The same, when the partition was taken over, until all messages before it are folded again.
     begun: i64,
+    /// When the last message was sent.
+    sent_at: Option<i64>,
     /// The committed offset from which the next owner reads.
     committed: i64,
     /// When the last message arrived, and when the last commit ended.
@@ -129,6 +131,7 @@ impl Lane {
             next: None,
             folded: 0,
             begun: 0,
+            sent_at: None,
             committed: 0,
             heard: Instant::now(),
             ended: Instant::now(),
@@ -181,6 +184,7 @@ impl Lane {
             self.find_deleted(shared)?;
         }
         self.next = Some(offset + 1);
+        self.sent_at = message.timestamp().to_millis();
         if self.begun > 0 && offset + 1 >= self.begun {
             self.unsaved.caught_up(std::mem::take(&mut self.begun));
         }
@@ -334,7 +338,12 @@ impl Lane {
 
     /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
-        Progress { counts: self.counts, open: self.sources.len(), next: self.next }
+        Progress {
+            counts: self.counts,
+            open: self.sources.len(),
+            next: self.next,
+            sent_at: self.sent_at,
+        }
     }
 }
 

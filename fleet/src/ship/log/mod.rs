@@ -1,5 +1,8 @@
 //! [`ShippedLog`]: a log that is shipped.
 
+mod files;
+mod next;
+
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
@@ -8,24 +11,26 @@ use std::{
 
 use foldline::{
     ledger::{Identity, SourceName},
-    source::{Follow, LogFile, Notice, SourceError, Step, Until, rotated_files},
+    source::{Follow, Notice, SourceError, Step, Until},
 };
 
 use super::{
     checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
     flight::Flight,
-    look::{Look, Number, created},
+    hole::Hole,
+    look::{Look, created},
     mask::{self, Masking, SharedMasker},
+    opening::Opening,
     outbox::{Outbox, Ticket, Unsent},
 };
 use crate::{error::Error, piece::Piece, place::Place, say::say};
 
+/// The number of attempts to open a log that is being rotated.
+const ATTEMPTS: usize = 10;
+
 /// The number of chunks read from one log before the next log is read.
 const CHUNKS: usize = 4;
-
-/// The minimum length at which a copy is recognised by its content: many logs share a shorter beginning.
-const CERTAIN: u64 = 1024;
 
 /// A log that is shipped, whether its file is open or not.
 pub(super) struct ShippedLog {
@@ -40,8 +45,11 @@ pub(super) struct ShippedLog {
     format: String,
     /// The end of the sent data.
     place: Place,
-    /// How much of the previous file was sent.
+    /// How much of the previous file was sent, if this is known.
     ended: Option<u64>,
+    opening: Opening,
+    /// Where bytes may be missing.
+    pub(super) holes: Vec<Hole>,
     cutter: Cutter,
     /// `None` while the log is idle.
     follow: Option<Box<Follow>>,
@@ -59,6 +67,8 @@ pub(super) struct ShippedLog {
     /// The last mark; `None` if a mark is due.
     marked: Option<(Place, Instant)>,
     is_complete: bool,
+    /// This run has found a hole.
+    pub(super) has_lost: bool,
     /// The state of the path when it was last read to its end.
     pub(super) seen: Option<Look>,
     /// The last reported read error.
@@ -75,6 +85,8 @@ pub(super) enum Read {
     More,
     /// There is nothing more at present.
     Nothing,
+    /// Nothing more is sent until the checkpoint names the file.
+    Waiting,
     /// The file no longer belongs to the log, with the reason.
     Lost(SourceError),
 }
@@ -109,6 +121,8 @@ impl ShippedLog {
             format,
             place: Place::default(),
             ended: None,
+            opening: Opening::default(),
+            holes: Vec::new(),
             cutter: Cutter::new(common.max_message, masking),
             follow: None,
             flight: Flight::default(),
@@ -119,6 +133,7 @@ impl ShippedLog {
             before: Vec::new(),
             marked: None,
             is_complete: false,
+            has_lost: false,
             seen: None,
             trouble: None,
             is_done: false,
@@ -139,6 +154,8 @@ impl ShippedLog {
         let format = shipped.format.clone();
         Self {
             place,
+            opening: Opening::named(shipped.file),
+            holes: shipped.holes.clone(),
             stored: Some((place, shipped.identity)),
             latest: Some(shipped.identity),
             current: Some(Before::of(&shipped.identity)),
@@ -160,6 +177,7 @@ impl ShippedLog {
             before: self.before.clone(),
             is_complete: self.is_complete && self.flight.is_over(),
             is_replaced: false,
+            holes: self.holes.clone(),
         })
     }
 
@@ -167,62 +185,41 @@ impl ShippedLog {
         self.follow.is_some()
     }
 
-    /// The device and inode of the current file.
-    pub(super) fn file_number(&self) -> Option<Number> {
-        let status = self.follow.as_ref().and_then(|follow| follow.file().status().ok()?);
-        let file = status.as_ref().map(Before::of).or(self.current)?;
-        Some((file.device, file.inode))
-    }
-
-    /// Whether the current file is at the path of the log, or no file is.
-    pub(super) fn is_settled(&self) -> bool {
-        let here = Look::at(&self.path);
-        here.is_none_or(|here| self.file_number().is_none_or(|number| number == here.number))
-    }
-
-    /// Whether the file may have changed since it was last read.
-    pub(super) fn is_changed(&self) -> bool {
-        let here = Look::at(&self.path);
-        here != self.seen || (self.is_open() && !self.is_settled())
-    }
-
-    /// Whether the file is unchanged since an earlier run shipped it completely. Then it need not be read.
-    pub(super) fn is_as_it_was(&mut self) -> bool {
-        let here = Look::at(&self.path);
-        let status = LogFile::open_regular(&self.path).and_then(|file| file.status());
-        let Ok(Some(status)) = status else { return false };
-        let is_as_it_was = self.latest.is_some_and(|left| {
-            let (length, modified) = (status.size, status.modified);
-            status.is_same_file(&left)
-                && (length, modified) == (left.read.length, left.modified)
-                && left.size == length
-        });
-        if is_as_it_was {
-            self.seen = here;
-        }
-        is_as_it_was
-    }
-
     /// Opens its file, or the sibling to which it was rotated.
     pub(super) fn open(&mut self) -> Result<(), SourceError> {
-        let mut follow = Follow::open(&self.path, Until::Polled)?;
-        self.cutter.clear();
-        if let Some(left) = &self.latest {
-            let notice = follow.resume(left)?;
-            notice.iter().for_each(|notice| report(&self.path, notice));
-            // Held bytes are read again.
-            match self.place.offset {
-                0 => follow.seek(0)?,
-                offset => self.cutter.go_on(&mut follow, offset)?,
+        self.marked = None;
+        let Some(left) = self.latest else {
+            self.follow = Some(Box::new(Follow::open(&self.path, Until::Polled)?));
+            return Ok(());
+        };
+        for _ in 0..ATTEMPTS {
+            let mut follow = Follow::open(&self.path, Until::Polled)?;
+            self.cutter.clear();
+            let notice = follow.resume(&left)?;
+            // Otherwise it was truncated, which the next step reports.
+            let is_resumed = follow.file().offset() > 0;
+            if is_resumed {
+                // Bytes that were read, and not sent, are read again.
+                match self.place.offset {
+                    0 => self.opening.hold(&follow.read_at(0, left.read.length as usize)?),
+                    offset => self.cutter.go_on(&mut follow, offset)?,
+                }
+            }
+            // It may have been truncated, and written again, before they were read again.
+            let is_alike = |found: Identity| found.is_alike(&left);
+            if !is_resumed || follow.identity(left.read.length)?.is_some_and(is_alike) {
+                notice.iter().for_each(|notice| report(&self.path, notice));
+                self.follow = Some(Box::new(follow));
+                return Ok(());
             }
         }
-        (self.follow, self.marked) = (Some(Box::new(follow)), None);
-        Ok(())
+        Err(SourceError::Unrecognised { path: self.path.clone(), is_shorter: false })
     }
 
     /// Closes its file if the log can be resumed from the recorded state; returns whether it was closed.
     pub(super) fn close(&mut self) -> bool {
-        let is_left = self.flight.is_over()
+        let is_left = !self.opening.is_held()
+            && self.flight.is_over()
             && self.marks.is_empty()
             && self.marked.is_some_and(|(place, _)| place == self.place)
             && self.is_settled();
@@ -242,10 +239,25 @@ impl ShippedLog {
         {
             return Ok(Read::Lost(error));
         }
+        if self.is_waiting() {
+            return Ok(Read::Waiting);
+        }
         for _ in 0..CHUNKS {
-            let Self { number, name, told, format, place, ended, cutter, follow, flight, .. } =
-                self;
+            let Self {
+                number,
+                name,
+                told,
+                format,
+                place,
+                ended,
+                opening,
+                cutter,
+                follow,
+                flight,
+                ..
+            } = self;
             let Some(reading) = follow else { break };
+            let file = place.file;
             let created = (*place == Place::default()).then(|| created(&self.path)).flatten();
             let mut give = |bytes: &[u8]| {
                 let piece = Piece {
@@ -265,11 +277,21 @@ impl ShippedLog {
                 flight.sent(*place);
                 Ok::<_, Unsent>(())
             };
+            if let Some(held) = opening.take(file) {
+                cutter.push(&held, &mut give)?;
+                continue;
+            }
             let step = match reading.step() {
                 Ok(step) => step,
                 Err(error) => return Ok(Read::Lost(error)),
             };
             let next = match step {
+                Step::Bytes(bytes) if !opening.is_named(file) => {
+                    opening.hold(bytes);
+                    (self.is_complete, self.last_change) = (false, Instant::now());
+                    self.begin().map_err(failed)?;
+                    return Ok(Read::Waiting);
+                }
                 Step::Bytes(bytes) => {
                     self.is_complete = false;
                     self.last_change = Instant::now();
@@ -305,17 +327,6 @@ impl ShippedLog {
             self.mark().map_err(failed)?;
         }
         Ok(Read::More)
-    }
-
-    /// The log continues in another file.
-    fn next_file(&mut self, notice: &Notice) {
-        // A truncated file is itself read again.
-        let left = self.current.take().filter(|_| !matches!(notice, Notice::Truncated { .. }));
-        self.before.extend(left);
-        self.latest = None;
-        self.ended = Some(self.place.offset);
-        self.place = Place { file: self.place.file + 1, offset: 0 };
-        (self.marked, self.last_change) = (None, Instant::now());
     }
 
     /// Marks the position up to which everything was sent, to resume from there.
@@ -388,16 +399,6 @@ impl ShippedLog {
     /// Whether its file is closed and has unsent bytes.
     pub(super) fn has_rest(&self) -> bool {
         !self.is_open() && self.seen.is_some_and(|seen| seen.length > self.place.offset)
-    }
-
-    /// Whether the file at this path is a copy of the data read from this log, made before the log is truncated.
-    pub(super) fn has_copy(&self, path: &Path) -> bool {
-        let Some(latest) = self.latest.filter(|latest| latest.read.length >= CERTAIN) else {
-            return false;
-        };
-        let is_alike = || LogFile::open_regular(path)?.starts_with(&latest);
-        rotated_files(&self.path).is_ok_and(|rotated| rotated.iter().any(|one| one == path))
-            && is_alike().unwrap_or(false)
     }
 }
 

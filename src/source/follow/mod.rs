@@ -1,5 +1,7 @@
 //! [`Follow`]: a log that is still being written.
 
+mod rotation;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -15,8 +17,8 @@ use tracing::{Span, debug, warn};
 use super::{
     LogFile, Notice, SourceError, Step, Until,
     log_file::span,
-    rotated,
-    status::{Number, number},
+    regular::first_line,
+    status::{Number, milliseconds, number},
     watch::Watch,
 };
 use crate::ledger::{Extent, Identity};
@@ -71,6 +73,8 @@ pub struct Follow {
     file: LogFile,
     /// It already was a rotated file when it was opened.
     is_rotated: bool,
+    /// The file that was left for this one, until data is read from this one.
+    left: Option<Number>,
     /// Its length and modification time when it was last checked.
     length: u64,
     modified: Option<SystemTime>,
@@ -112,6 +116,7 @@ impl Follow {
             stop: Arc::default(),
             file,
             is_rotated: false,
+            left: None,
             length: 0,
             modified: None,
             head: Vec::new(),
@@ -146,13 +151,32 @@ impl Follow {
         &self.file
     }
 
-    /// The identity of the current file after `read` bytes; `None` if it was truncated to less, which the next step
-    /// reports.
+    /// The identity of the current file after `read` bytes; `None` if it was truncated or rewritten, which the next
+    /// step reports.
     ///
     /// # Errors
     /// It cannot be read.
     pub fn identity(&mut self, read: u64) -> Result<Option<Identity>, SourceError> {
-        if self.truncated.is_some() { Ok(None) } else { self.file.identity(read) }
+        if self.truncated.is_some() {
+            return Ok(None);
+        }
+        let identity = self.file.identity(read)?;
+        // Checked last, as other content may have been read.
+        Ok(if self.has_read()? { identity } else { None })
+    }
+
+    /// The identity of the data that was read from the current file, without a digest of all of it. It is known even
+    /// if the file has been truncated since.
+    ///
+    /// # Errors
+    /// The metadata of the file cannot be read.
+    pub fn identity_so_far(&self) -> Result<Identity, SourceError> {
+        let status = self.file.status()?.unwrap_or_default();
+        let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
+        // The present size and time may be those of other content.
+        let (size, modified) = (self.length, self.modified.and_then(milliseconds));
+        let first_line = Some(first_line(&self.head));
+        Ok(Identity { size, modified, changed: None, read, first_line, ..status })
     }
 
     /// Moves the read position to `offset` of the current file.
@@ -173,45 +197,6 @@ impl Follow {
     /// It cannot be read.
     pub fn read_at(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, SourceError> {
         self.file.read_at(offset, length)
-    }
-
-    /// Resumes a log from an earlier run: in this file, or in the sibling to which it was renamed or copied in the
-    /// meantime. If the same file was truncated or rewritten in the meantime, and has grown since, it is read from
-    /// its beginning, as the next step reports.
-    ///
-    /// # Errors
-    /// [`SourceError::Unrecognised`] if none of this applies; or a read error.
-    pub fn resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
-        let here = self.identity(left.read.length)?;
-        let is_alike = here.is_some_and(|here| here.is_alike(left));
-        let is_same = self.number()? == (left.device, left.inode);
-        let mut notice = None;
-        if !(is_alike && is_same) {
-            let elsewhere =
-                rotated::left_in(&self.path, left).map_err(|error| self.failed(error))?;
-            // A file that was restored, or copied here, has the same content and another inode.
-            match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
-                Some((file, _)) => {
-                    notice = Some(Notice::Rotated { to: file.path().to_owned() });
-                    self.read_rotated(file);
-                }
-                None if is_alike => {}
-                None if is_same && left.inode.is_some() && self.until != Until::EndOfFile => {
-                    let read = left.read.length;
-                    let lost = left.size.saturating_sub(read);
-                    self.truncated = Some(Notice::Truncated { read, lost });
-                    self.seek(0)?;
-                    return Ok(None);
-                }
-                None => {
-                    let (path, is_shorter) = (self.path.clone(), here.is_none());
-                    return Err(SourceError::Unrecognised { path, is_shorter });
-                }
-            }
-        }
-        self.seek(left.read.length)?;
-        notice.iter().for_each(|notice| self.log(notice));
-        Ok(notice)
     }
 
     /// The next step. Waits for a moment, at most 100 ms, if there is nothing new.
@@ -268,12 +253,27 @@ impl Follow {
         if length < offset || (is_touched && !self.is_as_it_was()?) {
             return self.was_truncated();
         }
-        (self.length, self.modified) = (length, modified);
-        let read = self.read()?;
+        let read = self.file.fill_next()?;
         if read > 0 {
-            self.quiet_since = None;
+            // The file may have been truncated, and written again, after its metadata was read.
+            self.file.seek(offset)?;
+            if !self.has_read()? {
+                return self.was_truncated();
+            }
+            // While this file was empty, it may have been written, copied and truncated.
+            if let Some(left) = self.left
+                && !self.is_rotated
+                && self.younger_than(left)?.is_some_and(|younger| !younger.is_empty())
+            {
+                return self.next_file(left);
+            }
+            self.left = None;
+            self.file.seek(offset + read as u64)?;
+            self.remember(read);
+            (self.length, self.modified, self.quiet_since) = (length, modified, None);
             return Ok(Look::Bytes(read));
         }
+        (self.length, self.modified) = (length, modified);
         let is_ending = self.until == Until::EndOfFile;
         if is_ending && !self.is_rotated {
             return Ok(Look::Nothing);
@@ -291,62 +291,8 @@ impl Follow {
         if !is_ending && quiet_since.elapsed() < GRACE {
             return Ok(Look::Leaving);
         }
-        self.next_file()
-    }
-
-    /// The previous content of the file is in its copy, or lost.
-    fn was_truncated(&mut self) -> Result<Look, SourceError> {
-        let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
-        let left = Identity { read, ..Identity::default() };
-        let copy = rotated::left_in(&self.path, &left).map_err(|error| self.failed(error))?;
-        let Some((copy, found)) = copy else {
-            let lost = self.length.saturating_sub(read.length);
-            self.seek(0)?;
-            return Ok(Look::NextFile(Notice::Truncated { read: read.length, lost }));
-        };
-        let (to, unread) = (copy.path().to_owned(), found.size.saturating_sub(read.length));
-        self.read_rotated(copy);
-        self.seek(read.length)?;
-        Ok(Look::Notice(Notice::Copied { to, unread }))
-    }
-
-    /// Leaves the file for the next one that had the log's name.
-    fn next_file(&mut self) -> Result<Look, SourceError> {
         let here = self.number()?;
-        // The files may be being renamed at this moment: the opened file must be at the path before and after.
-        for _ in 0..10 {
-            let younger = self.younger_than(here)?;
-            let next = younger.as_ref().and_then(|younger| younger.first());
-            let path = next.map_or(&self.path, |next| &next.path);
-            let file = match LogFile::open_regular(path) {
-                Err(error) if error.is_not_found() => break,
-                file => file?,
-            };
-            let found = file.metadata()?.map(|metadata| number(&metadata));
-            if next.is_some_and(|next| Some(next.number) != found)
-                || self.younger_than(here)? != younger
-            {
-                continue;
-            }
-            let notice = match next {
-                Some(next) => Notice::RotatedAgain { next: next.path.clone() },
-                None => Notice::Replaced { may_have_gap: younger.is_none() },
-            };
-            (self.file, self.is_rotated, self.quiet_since) = (file, next.is_some(), None);
-            self.watch();
-            self.seek(0)?;
-            return Ok(Look::NextFile(notice));
-        }
-        Ok(Look::Nothing)
-    }
-
-    fn younger_than(&self, number: Number) -> Result<Option<Vec<rotated::Rotated>>, SourceError> {
-        rotated::younger_than(&self.path, number).map_err(|error| self.failed(error))
-    }
-
-    fn read_rotated(&mut self, file: LogFile) {
-        (self.file, self.is_rotated) = (file, true);
-        self.watch();
+        self.next_file(here)
     }
 
     /// Watches the current file.
@@ -363,13 +309,17 @@ impl Follow {
         Ok(found == self.tail)
     }
 
-    fn read(&mut self) -> Result<usize, SourceError> {
-        let length = self.file.fill_next()?;
+    /// Like [`Self::is_as_it_was`], for every read: compressed files are not written while they are read.
+    fn has_read(&mut self) -> Result<bool, SourceError> {
+        Ok(self.file.is_compressed() || self.is_as_it_was()?)
+    }
+
+    /// Records the edges of the data that was read.
+    fn remember(&mut self, length: usize) {
         let read = &self.file.chunk()[..length];
         self.head.extend_from_slice(&read[..length.min(Extent::EDGE - self.head.len())]);
         self.tail.extend_from_slice(&read[length.saturating_sub(Extent::EDGE)..]);
         self.tail.drain(..self.tail.len().saturating_sub(Extent::EDGE));
-        Ok(length)
     }
 
     /// Exactly `length` bytes at `offset`.

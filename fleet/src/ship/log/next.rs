@@ -1,0 +1,59 @@
+//! The next file of a log.
+
+use std::time::Instant;
+
+use foldline::source::{Notice, SourceError};
+
+use super::{
+    super::{checkpoint::Before, hole::Hole},
+    ShippedLog,
+};
+use crate::place::Place;
+
+impl ShippedLog {
+    /// The log continues in another file.
+    pub(super) fn next_file(&mut self, notice: &Notice) {
+        let is_truncated = matches!(notice, Notice::Truncated { .. });
+        // A truncated file is itself read again.
+        self.before.extend(self.current.take().filter(|_| !is_truncated));
+        self.latest = None;
+        if is_truncated {
+            self.lose(notice.to_string());
+        }
+        // An earlier run may have sent more of a file than its checkpoint says.
+        let is_known = !is_truncated || self.flight.next() > 0;
+        // An empty file has no number.
+        if self.place.offset > 0 || !is_known {
+            self.ended = is_known.then_some(self.place.offset);
+            self.place = Place { file: self.place.file + 1, offset: 0 };
+        }
+        (self.marked, self.last_change) = (None, Instant::now());
+    }
+
+    /// Records that bytes may be missing here.
+    pub(in crate::ship) fn lose(&mut self, note: String) {
+        self.has_lost = true;
+        self.holes.push(Hole { file: self.place.file, offset: self.place.offset, note });
+    }
+
+    /// Whether bytes are held until the checkpoint names the file.
+    pub(in crate::ship) fn is_waiting(&self) -> bool {
+        self.opening.is_held() && !self.opening.is_named(self.place.file)
+    }
+
+    /// Records that the checkpoint was stored.
+    pub(in crate::ship) fn checkpoint_stored(&mut self) {
+        if let Some((place, _)) = self.stored {
+            self.opening.name(place.file);
+        }
+    }
+
+    /// Marks the beginning of a file, which is identified by the bytes that were read.
+    pub(super) fn begin(&mut self) -> Result<(), SourceError> {
+        let Some(follow) = &self.follow else { return Ok(()) };
+        let identity = follow.identity_so_far()?;
+        (self.current, self.latest) = (Some(Before::of(&identity)), Some(identity));
+        self.marks.push_back((self.place, identity));
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Metrics of a whole fleet.
+
+use super::{
+    Partition, Status,
+    shippers::{Liveness, ShipperStatus},
+    sinks::SinkStatus,
+};
+use crate::metric::Family;
+
+impl Status {
+    /// The metrics of the fleet.
+    pub(super) fn figures(&self) -> Vec<Family> {
+        let one = Family::one;
+        let by_partition = |figure: fn(&Partition) -> Option<i64>| {
+            let value = move |row: &Partition| Some((row.partition, figure(row)? as f64));
+            self.partitions.iter().filter_map(value).collect::<Vec<_>>()
+        };
+        let deleted = self.deleted.iter().map(|deleted| deleted.range.length() as f64).sum();
+        let mut all = vec![
+            one("foldline_status_workers", "Workers", self.workers.len() as f64),
+            one("foldline_status_sources", "Known sources", self.sources as f64),
+            one(
+                "foldline_status_held_sources",
+                "Sources held back by workers",
+                self.gaps.len() as f64,
+            ),
+            one(
+                "foldline_status_deleted_messages",
+                "Messages of logs that were deleted before they were folded",
+                deleted,
+            ),
+            Family::by_partition(
+                "foldline_status_lag_messages",
+                "Pieces of logs that are not folded yet",
+                by_partition(|row| row.lag),
+            ),
+            Family::by_partition(
+                "foldline_status_logs_end",
+                "End of the logs",
+                by_partition(|row| row.logs_end),
+            ),
+            Family::by_partition(
+                "foldline_status_events_end",
+                "End of the events",
+                by_partition(|row| row.events_end),
+            ),
+        ];
+        all.extend(sinks(&self.sinks));
+        all.extend(shippers(&self.shippers));
+        all
+    }
+}
+
+fn sinks(sinks: &[SinkStatus]) -> [Family; 2] {
+    let messages = sinks.iter().flat_map(|sink| {
+        sink.partitions.iter().map(|row| {
+            let labels = [("sink", sink.group.clone()), ("partition", row.partition.to_string())];
+            (labels, row.lag as f64)
+        })
+    });
+    let seconds =
+        sinks.iter().filter_map(|sink| Some(([("sink", sink.group.clone())], sink.lag_seconds?)));
+    [
+        Family::new(
+            "foldline_status_sink_lag_messages",
+            "Offsets of events that a sink has not stored yet",
+            messages,
+        ),
+        Family::new(
+            "foldline_status_sink_lag_seconds",
+            "Age of the oldest event that a sink has not stored yet",
+            seconds,
+        ),
+    ]
+}
+
+fn shippers(shippers: &[ShipperStatus]) -> [Family; 5] {
+    let states = Liveness::ALL.map(|state| {
+        let count = shippers.iter().filter(|shipper| shipper.state == state).count();
+        ([("state", state.name().to_owned())], count as f64)
+    });
+    let of_running = |figure: fn(&ShipperStatus) -> f64| {
+        let running = shippers.iter().filter(|shipper| shipper.state != Liveness::Ended);
+        running.map(move |shipper| ([("shipper", shipper.name.clone())], figure(shipper)))
+    };
+    let of_all = |figure: fn(&ShipperStatus) -> u64| -> f64 {
+        shippers.iter().map(|shipper| figure(shipper) as f64).sum()
+    };
+    let seconds = |milliseconds: i64| milliseconds as f64 / 1000.0;
+    let heard = |shipper: &ShipperStatus| shipper.heartbeat.at as f64 / 1000.0;
+    let sent = shippers.iter().filter(|shipper| shipper.state != Liveness::Ended);
+    let sent = sent.filter_map(|shipper| {
+        Some(([("shipper", shipper.name.clone())], seconds(shipper.heartbeat.acknowledged_at?)))
+    });
+    [
+        Family::new("foldline_status_shippers", "Shippers by state", states),
+        Family::new(
+            "foldline_status_shipper_heartbeat_timestamp_seconds",
+            "Time of the last heartbeat of a shipper that has not ended",
+            of_running(heard),
+        ),
+        Family::new(
+            "foldline_status_shipper_sent_timestamp_seconds",
+            "Time at which the brokers last acknowledged a piece of a shipper that has not ended",
+            sent,
+        ),
+        Family::one(
+            "foldline_status_unreadable_logs",
+            "Logs that shippers cannot read",
+            of_all(|shipper| shipper.heartbeat.unreadable),
+        ),
+        Family::one(
+            "foldline_status_holes",
+            "Positions of logs at which bytes may be missing",
+            of_all(|shipper| shipper.heartbeat.hole_count),
+        ),
+    ]
+}
