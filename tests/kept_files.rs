@@ -96,7 +96,7 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     assert_eq!(used(&openclaw).output_tokens, Some(10));
     let said = openclaw.entries.iter().filter(|entry| entry.content == "Three lines.");
     assert_eq!(said.count(), 1);
-    let agent = openclaw.summary.session.agent.as_ref().map(ToString::to_string);
+    let agent = openclaw.summary.session.as_ref().unwrap().agent.as_ref().map(ToString::to_string);
     assert_eq!(agent.as_deref(), Some("openclaw"));
     assert_eq!(statuses(&openclaw), ["success", "failed", "success"]);
     // The fork repeats a message under its id, so a database counts it once.
@@ -114,7 +114,8 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     );
     let failure = conversation(&pi, "pi", "failure");
     assert_eq!(statuses(&failure), ["cancelled"]);
-    let parent = failure.summary.session.parent_session_id.as_ref().map(|id| id.as_str());
+    let parent =
+        failure.summary.session.as_ref().unwrap().parent_session_id.as_ref().map(|id| id.as_str());
     assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001"));
 }
 
@@ -147,6 +148,6 @@ fn a_thread_is_one_document() {
     let session = conversation(&amp, "amp-thread", "session");
     assert_eq!(used(&session).input_tokens, Some(123 + 124 + 1));
     assert_eq!(statuses(&session), ["success", "failed", "denied", "cancelled", "failed"]);
-    let branch = session.summary.session.branch.as_ref().map(ToString::to_string);
+    let branch = session.summary.session.as_ref().unwrap().branch.as_ref().map(ToString::to_string);
     assert_eq!(branch.as_deref(), Some("main"));
 }

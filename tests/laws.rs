@@ -33,12 +33,15 @@ use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestRun
 fn exceptions(format: &str) -> &'static [Law] {
     match format {
         "acp" => &[Law::OrderOfResults, Law::Pairing],
-        "droid-jsonrpc" => &[Law::OrderOfResults],
+        "droid-jsonrpc" | "kimi" => &[Law::OrderOfResults],
         "droid-settings" => &[Law::OrderOfResults, Law::Balance, Law::Pairing],
-        // A record states a call as a whole.
-        "codex-exec" | "opencode" => &[Law::Pairing],
+        // A record states a call as a whole, or there are no results.
+        "amp-thread" | "codex-exec" | "cursor-transcript" | "gemini-session" | "opencode" => {
+            &[Law::Pairing]
+        }
         // Of a call with two outcomes, the first one counts.
         "cursor" => &[Law::Spelling],
+
         _ => &[],
     }
 }

@@ -136,10 +136,9 @@ impl Prices {
 
     /// The latest entry of a model whose entries all have a date.
     fn dated(&self, name: &str) -> Option<&Price> {
-        let from = format!("{name}-2");
-        let all = self.models.range(from..).take_while(|(known, _)| known.starts_with(name));
-        let dated = all.filter(|(known, _)| name::undated(known) == name);
-        dated.last().map(|(_, price)| price)
+        let all = self.models.range(name.to_owned()..);
+        let all = all.take_while(|(known, _)| known.starts_with(name));
+        all.filter(|(known, _)| name::is_release(known, name)).last().map(|(_, price)| price)
     }
 
     /// The number of models with a price.

@@ -28,7 +28,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Without a date or `-latest` at the end.
-pub(super) fn undated(name: &str) -> &str {
+fn undated(name: &str) -> &str {
     let is_number = |text: &str, length| text.len() == length && is_digits(text);
     let Some((rest, last)) = name.rsplit_once('-') else { return name };
     if last == "latest" || is_number(last, 8) {
@@ -56,6 +56,17 @@ fn hyphened(name: &str) -> String {
         c => *c,
     };
     characters.iter().enumerate().map(change).collect()
+}
+
+/// Whether a name is this one with a date behind it: `kimi-k2-0905-preview`, `claude-sonnet-4-20250514`.
+pub(super) fn is_release(dated: &str, name: &str) -> bool {
+    let rest = dated.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+    let is_date = |rest: &str| {
+        let rest = rest.strip_suffix("-preview").unwrap_or(rest);
+        let length = rest.bytes().filter(u8::is_ascii_digit).count();
+        (length == 4 || length == 8) && rest.split('-').all(is_digits)
+    };
+    rest.is_some_and(is_date)
 }
 
 /// Cursor's order of the parts, and without the effort: `claude-4-5-sonnet-thinking` is `claude-sonnet-4-5`.

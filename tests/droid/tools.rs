@@ -108,10 +108,10 @@ fn todos_are_read_in_both_spellings() {
 }
 
 #[test]
-fn a_call_that_was_not_permitted_failed_and_never_ran() {
+fn a_call_that_was_not_permitted_is_denied_and_never_ran() {
     let conversation = conversation("permission_refused");
     let tool = calls(&conversation)[0].1;
-    assert_eq!(tool.status, ToolStatus::Failed);
+    assert_eq!(tool.status, ToolStatus::Denied { reason: None });
     let ActionType::CommandRun { result: Some(result), .. } = &tool.action_type else { panic!() };
     assert_eq!(result.exit_status, None, "it never ran");
     let session = session(&conversation);

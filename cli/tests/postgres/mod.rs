@@ -116,3 +116,20 @@ fn errors_say_what_failed_without_the_password() {
     let missing = Postgres::open(&address.replace("/test_", "/nothing_")).unwrap_err();
     assert!(matches!(missing, PostgresError::Rejected { .. }), "{missing}");
 }
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn a_lost_connection_is_transient_and_nothing_of_its_transaction_stays() {
+    let address = Server::get().database();
+    let mut ledger = Postgres::open(&address).unwrap();
+    let mark = |state: &str| Mark { name: "m".into(), state: serde_json::from_str(state).unwrap() };
+    assert_eq!(ledger.begin_after(&[]).unwrap(), None);
+    Server::disconnect(&address);
+    let lost = ledger.commit(&[], &[mark("1")]).unwrap_err();
+    let foldline::ledger::CommitError::Failed(lost) = lost else { panic!("{lost}") };
+    assert!(lost.is_transient(), "{lost}");
+    ledger.reconnect().unwrap();
+    assert_eq!(ledger.mark("m").unwrap(), None);
+    ledger.commit(&[], &[mark("1")]).unwrap();
+    assert_eq!(ledger.mark("m").unwrap(), Some(mark("1").state));
+}

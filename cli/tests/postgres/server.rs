@@ -36,6 +36,14 @@ impl Server {
         self.address(&name)
     }
 
+    /// Ends all connections to a database.
+    pub(crate) fn disconnect(address: &str) {
+        let (_, name) = address.rsplit_once('/').unwrap();
+        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                   WHERE datname = $1 AND pid <> pg_backend_pid()";
+        Self::get().client("postgres").query_one(sql, &[&name]).unwrap();
+    }
+
     fn address(&self, name: &str) -> String {
         let folder = self.folder.to_str().unwrap().replace('/', "%2F");
         format!("postgresql://postgres@{folder}/{name}")

@@ -15,6 +15,7 @@ use rustix::process::Signal;
 
 use super::{Cluster, Log, Running, Topics, WAIT, command, sinks::ended};
 use crate::{
+    postgres_server::Server,
     random::Random,
     ship::copied::{copy_and_truncate, rotate},
 };
@@ -115,13 +116,14 @@ enum Fault {
     LogsRotatedAndShipperKilled,
     SinkPaused,
     TwoSinks,
+    ServerLost,
     Poison,
     EventsDeleted,
     LogsDeleted,
 }
 
 impl Fault {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::ShipperKilled,
         Self::SinkKilled,
         Self::WorkerKilled,
@@ -136,6 +138,7 @@ impl Fault {
         Self::LogsRotatedAndShipperKilled,
         Self::SinkPaused,
         Self::TwoSinks,
+        Self::ServerLost,
         Self::Poison,
         // Sources whose data was deleted are held back for the rest of the run.
         Self::EventsDeleted,
@@ -143,7 +146,7 @@ impl Fault {
     ];
 
     /// The number of faults that leave every source complete.
-    const HARMLESS: usize = 15;
+    const HARMLESS: usize = 16;
 }
 
 /// The programs of a fleet, and their possible faults.
@@ -158,6 +161,8 @@ pub(crate) struct Fleet<'c> {
     shipper: Option<Running>,
     workers: Vec<Running>,
     sink: Option<Running>,
+    /// The address of a database of PostgreSQL, and its sink.
+    pub(crate) server: Option<(String, Option<Running>)>,
     /// The number of messages of another client.
     poison: usize,
     /// Messages were deleted before they were read.
@@ -185,11 +190,17 @@ impl<'c> Fleet<'c> {
             shipper: None,
             workers: Vec::new(),
             sink: None,
+            server: None,
             poison: 0,
             has_deleted: false,
         };
         fleet.shipper = Some(fleet.ship());
         fleet.sink = Some(fleet.store());
+        if cfg!(has_postgres) {
+            let address = Server::get().database();
+            let sink = fleet.store_in(&address);
+            fleet.server = Some((address, Some(sink)));
+        }
         (0..workers).for_each(|_| fleet.workers.push(fleet.work()));
         fleet
     }
@@ -212,6 +223,26 @@ impl<'c> Fleet<'c> {
     fn store(&self) -> Running {
         let [db, trail] = [&self.db, &self.trail].map(|path| path.to_str().unwrap());
         self.run(&["sink", "--db", db, "--audit", trail])
+    }
+
+    fn store_in(&self, address: &str) -> Running {
+        self.run(&["sink", "--name", "server", "--db", address])
+    }
+
+    /// Kills the sink of the server, or its connections.
+    fn lose_server(&mut self, random: &mut Random) {
+        let Some((address, sink)) = self.server.take() else { return };
+        let sink = match random.below(2) {
+            0 => {
+                sink.into_iter().for_each(Running::kill);
+                Some(self.store_in(&address))
+            }
+            _ => {
+                Server::disconnect(&address);
+                sink
+            }
+        };
+        self.server = Some((address, sink));
     }
 
     /// Causes one fault, in a run of this many.
@@ -297,6 +328,7 @@ impl<'c> Fleet<'c> {
                 pause(3000, random);
                 self.one_of(other, random);
             }
+            Fault::ServerLost => self.lose_server(random),
             Fault::Poison => self.send_poison(random),
             Fault::EventsDeleted => {
                 self.sink.take().unwrap().kill();
@@ -360,9 +392,14 @@ impl<'c> Fleet<'c> {
         self.topics.send(topic, &source, garbage, headers);
     }
 
-    /// The answer of `status`.
+    /// The answer of `status` for the file.
     pub(crate) fn status(&self) -> serde_json::Value {
-        let arguments = ["status", "--format", "json", "--db", self.db.to_str().unwrap()];
+        self.status_of(self.db.to_str().unwrap())
+    }
+
+    /// The answer of `status` for a database.
+    pub(crate) fn status_of(&self, db: &str) -> serde_json::Value {
+        let arguments = ["status", "--format", "json", "--db", db];
         let mut command = command(self.cluster, self.topics, &arguments);
         let output = command.stdout(Stdio::piped()).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap()
@@ -391,6 +428,13 @@ impl<'c> Fleet<'c> {
         let mut sink = command(self.cluster, self.topics, &arguments);
         let (code, said) = ended(Running(sink.stderr(Stdio::piped()).spawn().unwrap()));
         println!("{said}");
+        if let Some((address, sink)) = &mut self.server {
+            sink.take().into_iter().for_each(Running::kill);
+            let arguments = ["sink", "--once", "--name", "server", "--db", address];
+            let mut sink = command(self.cluster, self.topics, &arguments);
+            let (code, said) = ended(Running(sink.stderr(Stdio::piped()).spawn().unwrap()));
+            assert!(matches!(code, Some(0 | 1)), "{said}");
+        }
         code
     }
 }

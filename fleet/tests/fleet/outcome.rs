@@ -9,6 +9,7 @@ use super::{
     Cluster, Log, Topics,
     faults::{Fleet, Growing},
     ingest,
+    postgres::stored,
     sinks::entries,
     trail,
 };
@@ -109,6 +110,8 @@ fn compare(
     assert_eq!(stored.len(), paths.len(), "seed {seed}: a log is stored twice: {paths:?}");
     assert!(named.deleted > 0 || paths.len() == count, "seed {seed}: {paths:?}");
     assert!(paths.len() <= count, "seed {seed}: {paths:?}");
+    let server = fleet.server.as_ref().map(|(address, _)| address.as_str());
+    let server = server.map(|address| (address, Named::of(&fleet.status_of(address)).held));
     let records = trail::records(&fleet.trail, &fleet.db);
     let events = fleet.topics.events("events");
     for (source, path) in &paths {
@@ -116,6 +119,12 @@ fn compare(
         let whole = single.folder.join(path.strip_prefix(grown).unwrap());
         let expected = entries(&single.db, whole.to_str().unwrap());
         let found = entries(&fleet.db, source);
+        if let Some((address, held)) = &server
+            && !held.contains(source)
+        {
+            let stored = stored(address, source);
+            assert!(stored == expected, "seed {seed}: the server has others of {}", path.display());
+        }
         if is_held {
             // Nothing is stored after the hole, and nothing else before it.
             assert!(found.len() <= expected.len(), "seed {seed}: {}", path.display());

@@ -435,6 +435,10 @@ export type ToolStatus =
 /** The log ended before a result. */
 | {
   status: "unfinished";
+}
+/** Ended, and the log does not state how: its format has no results. */
+| {
+  status: "unknown";
 };
 
 /** A tool call. */

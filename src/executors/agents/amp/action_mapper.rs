@@ -8,10 +8,10 @@ use crate::{
     executors::{
         action::{
             MappedCall, command_run, file_read, file_replacement, file_write, is_among,
-            is_mcp_tool, search, take_patch, take_path, take_task, take_todos, task_create,
-            todo_list, web_fetch,
+            is_mcp_tool, parameters, search, take_patch, take_path, take_task, take_todos,
+            task_create, todo_list, web_fetch,
         },
-        wire::{Object, value},
+        wire::Object,
     },
     json::Raw,
 };
@@ -26,7 +26,7 @@ const PLAIN_TOOLS: &str = "chart clear_schedule create_thread download_thread_fi
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
+    let Some(mut given) = parameters(input) else { return MappedCall::tool(name, input) };
     let action = match name {
         "Read" | "read_file" | "look_at" | "view_media" | "list_directory" => {
             file_read(take_path(&mut given, "path", cwd))

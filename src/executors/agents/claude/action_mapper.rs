@@ -8,8 +8,8 @@ use crate::{
     executors::{
         action::{
             MappedCall, command_run, file_edit, file_read, file_write, is_among, is_mcp_tool,
-            notebook_edit, plan_presentation, search, take_path, take_questions, take_task,
-            todo_items, todo_list, web_fetch,
+            notebook_edit, parameters, plan_presentation, search, take_path, take_questions,
+            take_task, todo_items, todo_list, web_fetch,
         },
         files,
         wire::{Object, value},
@@ -19,7 +19,7 @@ use crate::{
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "BashOutput CronCreate CronDelete CronList DesignSync EnterPlanMode \
-    EnterWorktree ExitWorktree KillBash KillShell ListMcpResourcesTool Monitor PushNotification \
+    EnterWorktree ExitWorktree KillBash KillShell ListMcpResourcesTool LSP Monitor PushNotification \
     ReadMcpResourceTool RemoteTrigger SendMessage Skill SlashCommand TaskOutput TaskStop \
     ToolSearch";
 
@@ -28,7 +28,8 @@ const PATHS: &str = "file_path notebook_path path";
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
+    // Arguments that are no object are kept as they are.
+    let Some(mut given) = parameters(input) else { return MappedCall::tool(name, input) };
     let action = match name {
         "Read" | "LS" => file_read(take_path(&mut given, PATHS, cwd)),
         "Write" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),

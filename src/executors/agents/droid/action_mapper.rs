@@ -14,7 +14,7 @@ use crate::{
             take_todos, todo_list, web_fetch,
         },
         files,
-        wire::{Object, value},
+        wire::Object,
     },
     json::Raw,
 };
@@ -28,7 +28,9 @@ const PATHS: &str = "file_path path";
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = parameters.and_then(value::object).unwrap_or_default();
+    let Some(mut given) = action::parameters(parameters) else {
+        return MappedCall::tool(name, parameters);
+    };
     let action = match name {
         "Read" => file_read(take_path(&mut given, PATHS, cwd)),
         "LS" => {

@@ -23,13 +23,18 @@ impl Wording for DroidWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut DroidResult, action: &mut ActionType) {
+        let is_denied = outcome.status == ToolStatus::Failed
+            && outcome.body.clone().is_some_and(|body| body.into_text() == CANCELLED);
+        if is_denied {
+            outcome.status = ToolStatus::Denied { reason: None };
+        }
         if !matches!(action, ActionType::CommandRun { .. }) {
             return;
         }
         let body = outcome.body.take().map(ToolResult::into_text).unwrap_or_default();
         let success = match outcome.status {
             ToolStatus::Success => Some(true),
-            ToolStatus::Failed if body != CANCELLED => Some(false),
+            ToolStatus::Failed => Some(false),
             // The command did not run.
             _ => None,
         };

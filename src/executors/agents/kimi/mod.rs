@@ -80,6 +80,7 @@ impl Executor for Kimi {
         match &*kind {
             "metadata" => Evidence::certain_if(object.has_all(&["protocol_version", "created_at"])),
             "context.append_loop_event" => Evidence::certain_if(object.has("event")),
+            "config.update" if object.has("modelAlias") => Evidence::Certain,
             "config.update" | "usage.record" | "turn.prompt" | "context.append_message" => {
                 Evidence::certain_if(object.has("time"))
             }

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
-pub fn terms(usage: &Object<'_>) -> Option<Text> {
+pub(super) fn terms(usage: &Object<'_>) -> Option<Text> {
     let stated = |field: &str, unusual: &[&str]| {
         let value = usage.get_str(field)?;
         unusual.contains(&&*value).then(|| value.into_owned())

@@ -9,7 +9,7 @@ use crate::{
     conversation::{NormalizedEntryType, Outcome, Session, Text},
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, Parsed, droid::result::DroidResult,
-        wire::Object,
+        evidence::nested, wire::Object,
     },
 };
 
@@ -29,7 +29,10 @@ impl Executor for DroidSession {
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
             "session_start" => object.has_all(&["id", "version", "cwd"]),
-            "message" => object.has_all(&["id", "message"]),
+            // Messages of Pi have the same fields, and more.
+            "message" => nested(object, "message").is_some_and(|message| {
+                object.has("id") && !message.has_any(&["provider", "timestamp", "toolCallId"])
+            }),
             "todo_state" => object.has_all(&["id", "todos"]),
             "compaction_state" => object.has_all(&["id", "summaryText"]),
             _ => false,

@@ -79,11 +79,7 @@ impl Executor for GeminiSession {
         }
         let is_message = object.has_all(&["id", "timestamp", "content"])
             && !object.has_any(&["uuid", "message", "parentId", "role"]);
-        match object.get_str("type").as_deref() {
-            Some("gemini") if is_message => Evidence::Certain,
-            Some("user" | "info" | "warning" | "error") => Evidence::possible_if(is_message),
-            _ => Evidence::None,
-        }
+        Evidence::certain_if(is_message && object.get_str("type").as_deref() == Some("gemini"))
     }
 
     fn parse<'a>(
