@@ -4,7 +4,9 @@
 use std::{fs, path::Path};
 
 use foldline::{
-    conversation::{Conversation, DomainEvent, NormalizedEntry, Session, TokenUsage, ToolStatus},
+    conversation::{
+        Conversation, DomainEvent, NormalizedEntry, Session, SessionId, TokenUsage, ToolStatus,
+    },
     executors::{
         DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, kimi::Kimi,
         pi::Pi,
@@ -45,7 +47,7 @@ fn facts_of(executor: &DynExecutor, path: &str, log: &str) -> Session {
 }
 
 fn ids(facts: &Session) -> [Option<&str>; 2] {
-    [&facts.session_id, &facts.parent_session_id].map(|id| id.as_ref().map(|id| id.as_str()))
+    [&facts.session_id, &facts.parent_session_id].map(|id| id.as_ref().map(SessionId::as_str))
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     let failure = conversation(&pi, "pi", "failure");
     assert_eq!(statuses(&failure), ["cancelled"]);
     let parent =
-        failure.summary.session.as_ref().unwrap().parent_session_id.as_ref().map(|id| id.as_str());
+        failure.summary.session.as_ref().unwrap().parent_session_id.as_ref().map(SessionId::as_str);
     assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001"));
 }
 

@@ -231,6 +231,16 @@ fn weak_signs_add_up() {
     );
 }
 
+/// Logs without the ids that agents add.
+#[test]
+fn messages_alone_are_recognised() {
+    let log = r#"{"type":"user","message":{"role":"user","content":"Hello"}}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Hi"}]}}"#;
+    assert_eq!(name(&verdict(log)), Some("claude-stream"));
+    let log = r#"{"type":"user","message":{"role":"user","parts":[{"text":"Hello"}]}}"#;
+    assert_eq!(name(&verdict(log)), Some("qwen-session"));
+}
+
 #[test]
 fn a_certain_verdict_stays() {
     let codex = r#"{"type":"turn.started"}"#;

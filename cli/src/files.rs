@@ -16,7 +16,8 @@ pub(super) struct Found {
     pub(super) is_named: bool,
 }
 
-/// The logs at or below `paths`, except the files of standard output and standard error.
+/// The logs at or below `paths`, with the files that state more about a named log, except the files of standard output
+/// and standard error.
 pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut outputs = DistinctFiles::default();
     outputs.stdout()?;
@@ -25,12 +26,26 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
         outputs.input("the log", path)?;
     }
     let mut logs = Vec::new();
-    for found in find(paths)? {
+    let companions = companions(program, paths);
+    for found in find(paths)?.into_iter().chain(companions) {
         if !outputs.is_output(&found.path, &program.registry)? {
             logs.push(found);
         }
     }
     Ok(logs)
+}
+
+/// The files beside the named files that state more about the same sessions.
+fn companions(program: &Program, paths: &[PathBuf]) -> Vec<Found> {
+    let endings: Vec<_> =
+        program.registry.formats().filter_map(|format| format.companion).collect();
+    let beside = |path: &PathBuf| -> Vec<PathBuf> {
+        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { return Vec::new() };
+        endings.iter().map(|ending| path.with_file_name(format!("{stem}{ending}"))).collect()
+    };
+    let files =
+        paths.iter().flat_map(beside).filter(|path| path.is_file() && !paths.contains(path));
+    files.map(|path| Found { path, is_named: false }).collect()
 }
 
 /// The named files, and all files below the named folders, sorted within each folder, without hidden files. A

@@ -431,3 +431,19 @@ fn the_windows_of_five_hours_and_their_line() {
     assert!(line.starts_with("session ≈$1.00 · today"), "{line}");
     assert!(run(&["statusline", "--timezone", &zone], "").starts_with("today ≈$1.00 · block"));
 }
+
+/// Droid states the tokens of a session in a file beside it.
+#[test]
+fn tokens_beside_a_session_are_those_of_the_session() {
+    let start = json!({"type": "session_start", "id": "s-1", "title": "t", "owner": "o", "version": 2, "cwd": "/w/shop"});
+    let place = Place::new(&[("s-1", vec![start])]);
+    let settings = json!({"assistantActiveTimeMs": 10, "model": "gpt-5", "autonomyMode": "off",
+                          "tokenUsage": {"inputTokens": 5, "outputTokens": 25}});
+    fs::write(place.logs().join("s-1.settings.json"), settings.to_string()).unwrap();
+    let columns = ["project", "sessions", "output_tokens"];
+    assert_eq!(place.told(&["--by", "project"], &columns), json!([["/w/shop", 1, 25]]));
+    let named = place.logs().join("s-1.jsonl");
+    let question = ["usage", "--format", "json", "--by", "model", named.to_str().unwrap()];
+    let answer: Value = serde_json::from_str(&stdout(&question)).unwrap();
+    assert_eq!((&answer[0]["model"], &answer[0]["output_tokens"]), (&json!("gpt-5"), &json!(25)));
+}

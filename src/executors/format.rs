@@ -16,19 +16,28 @@ pub struct Format {
     /// home directory, and `${NAME:-FOLDER}` is an environment variable with a default. A variable may name several
     /// folders, separated by commas.
     pub homes: &'static [&'static str],
+    /// The ending of a file that states more about the session of a log, and has its name otherwise:
+    /// `.settings.json`.
+    pub companion: Option<&'static str>,
 }
 
 impl Format {
     /// A format by its name, title and agent, without folders of logs.
     #[must_use]
     pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
-        Self { name, title, agent, homes: &[] }
+        Self { name, title, agent, homes: &[], companion: None }
     }
 
     /// The format with the folders of its logs.
     #[must_use]
     pub const fn with_homes(self, homes: &'static [&'static str]) -> Self {
         Self { homes, ..self }
+    }
+
+    /// The format with the ending of the file beside each log.
+    #[must_use]
+    pub const fn with_companion(self, ending: &'static str) -> Self {
+        Self { companion: Some(ending), ..self }
     }
 }
 

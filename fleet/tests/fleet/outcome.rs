@@ -106,8 +106,8 @@ fn compare(
     count: usize,
 ) {
     let paths = paths(&fleet.db);
-    let stored: BTreeSet<_> = paths.values().collect();
-    assert_eq!(stored.len(), paths.len(), "seed {seed}: a log is stored twice: {paths:?}");
+    let distinct: BTreeSet<_> = paths.values().collect();
+    assert_eq!(distinct.len(), paths.len(), "seed {seed}: a log is stored twice: {paths:?}");
     assert!(named.deleted > 0 || paths.len() == count, "seed {seed}: {paths:?}");
     assert!(paths.len() <= count, "seed {seed}: {paths:?}");
     let server = fleet.server.as_ref().map(|(address, _)| address.as_str());

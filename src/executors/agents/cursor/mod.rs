@@ -79,9 +79,10 @@ impl Executor for Cursor {
                 if object.has_any(&["model_call_id", "timestamp_ms"]) {
                     return Evidence::Certain;
                 }
+                // Every record of Cursor names its session.
                 let is_bare =
                     !object.has_any(&["parent_tool_use_id", "uuid"]) && !message.has("id");
-                Evidence::possible_if(is_bare)
+                Evidence::possible_if(is_bare && object.has("session_id"))
             }
             "result" => {
                 let is_own = object.has_all(&["duration_api_ms", "request_id"]);

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The suffix of the file name, after the session's id.
-const ENDING: &str = ".settings.json";
+pub(super) const ENDING: &str = ".settings.json";
 
 /// The settings file of a session.
 ///

@@ -21,7 +21,8 @@ type Cx<'s> = Context<'s, DroidResult>;
 
 impl Executor for DroidSession {
     const FORMAT: Format = Format::new("droid-session", "Factory Droid, session file", "droid")
-        .with_homes(&["~/.factory/sessions"]);
+        .with_homes(&["~/.factory/sessions"])
+        .with_companion(super::settings::ENDING);
     type Line<'a> = SessionJson<'a>;
     type Result = DroidResult;
     type Memory = ();

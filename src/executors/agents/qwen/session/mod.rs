@@ -36,11 +36,14 @@ impl Executor for QwenSession {
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         const OWN: [&str; 5] =
             ["systemPayload", "usageMetadata", "toolCallResult", "provenance", "contextWindowSize"];
+        // Only Qwen Code has parts in a message; its older records lack ids.
+        if nested(object, "message").is_some_and(|message| message.has("parts")) {
+            return Evidence::Certain;
+        }
         if !is_tree_record(object) {
             return Evidence::None;
         }
-        let has_parts = nested(object, "message").is_some_and(|message| message.has("parts"));
-        if has_parts || object.has_any(&OWN) { Evidence::Certain } else { Evidence::Possible }
+        if object.has_any(&OWN) { Evidence::Certain } else { Evidence::Possible }
     }
 
     fn parse<'a>(
