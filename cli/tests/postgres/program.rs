@@ -39,7 +39,7 @@ fn verbs_and_the_server_answer_alike() {
         "usage --format json",
         "task list",
         "export 5 --format html",
-        "export 5 --format markdown",
+        "export 5 --format md",
     ] {
         let answers = databases.each_ref().map(|db| {
             let words: Vec<String> =
@@ -54,7 +54,7 @@ fn verbs_and_the_server_answer_alike() {
         let mut command = foldline();
         command.args(["serve", "--listen", "127.0.0.1:0", "--db", db]);
         let server = client::Server::of(command);
-        ["/api/sessions", "/api/usage", "/metrics"].map(|path| server.body(path))
+        ["/api/sessions", "/usage", "/metrics"].map(|path| server.body(path))
     });
     assert_eq!(pages[0], pages[1]);
 }

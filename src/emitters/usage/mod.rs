@@ -242,11 +242,8 @@ impl Resume for UsageEmitter {
 /// Counts each message once, in the session with the most output tokens for it (the first of several), and removes it
 /// from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
 /// the file of the session that started it.
-///
-/// Where the tokens of a session are in a file of their own, its facts are those of the other file.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
-    share_facts(&mut sessions);
     // Each id is numbered, so that it is hashed only once.
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::new();
@@ -287,29 +284,5 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
     for (session, used) in sessions.iter_mut().enumerate() {
         used.messages
             .retain(|_| numbered.next().flatten().is_none_or(|number| best[number].0 == session));
-    }
-}
-
-/// Gives a session without a folder the facts of the session with the same agent and id that has one.
-fn share_facts(sessions: &mut [&mut SessionUsage]) {
-    type Id = (Option<Text>, Option<SessionId>);
-    let id = |session: &SessionUsage| -> Id { (session.agent.clone(), session.session_id.clone()) };
-    let bare = |session: &SessionUsage| session.cwd.is_none() && session.session_id.is_some();
-    let mut facts: HashMap<Id, Option<SessionUsage>> = sessions
-        .iter()
-        .filter(|session| bare(session))
-        .map(|session| (id(session), None))
-        .collect();
-    for session in sessions.iter().filter(|session| session.cwd.is_some()) {
-        if let Some(found @ None) = facts.get_mut(&id(session)) {
-            *found = Some(SessionUsage { messages: Vec::new(), ..(**session).clone() });
-        }
-    }
-    for session in sessions.iter_mut().filter(|session| bare(session)) {
-        if let Some(Some(found)) = facts.get(&id(session)) {
-            let messages = std::mem::take(&mut session.messages);
-            let task = session.task.take().or_else(|| found.task.clone());
-            **session = SessionUsage { messages, task, ..found.clone() };
-        }
     }
 }

@@ -4,6 +4,8 @@
 mod action_mapper;
 mod types;
 
+use std::mem;
+
 use serde::{Deserialize, Serialize};
 
 use self::types::{Call, Complete, Event, Message};
@@ -150,7 +152,8 @@ impl CopilotMemory {
         }
         let model = model.filter(|model| cx.known().model.as_ref() != Some(model));
         let mut meta = Meta { message_id: id, model, extra };
-        let last_thought = self.last_thought.take();
+        // Several messages of one answer repeat its thought.
+        let last_thought = mem::replace(&mut self.last_thought, reasoning.clone());
         if let Some(text) = reasoning.filter(|text| last_thought.as_ref() != Some(text)) {
             self.show(NormalizedEntryType::Thinking, text, meta.next(), cx);
         }
