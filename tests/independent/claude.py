@@ -177,7 +177,9 @@ def main(form, path):
                 last_cost[sid], run = spent, {}
             queued = record.get("attachment") if kind == "attachment" else None
             if session and queued and queued["type"] == "queued_command":
-                texts["user" if queued.get("commandMode") == "prompt" else "system"] += 1
+                is_human = queued.get("origin", {}).get("kind", "human") == "human"
+                is_prompt = queued.get("commandMode") == "prompt" and is_human
+                texts["user" if is_prompt else "system"] += 1
             continue
         usage = message.get("usage")
         if usage:
