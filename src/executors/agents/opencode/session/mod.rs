@@ -1,4 +1,4 @@
-//! The sessions that opencode keeps, as `opencode export` prints them.
+//! The sessions that opencode keeps in its database, as `opencode export` prints them.
 
 mod types;
 
@@ -38,8 +38,11 @@ pub struct OpencodeSessionMemory {
 type Cx<'s> = Context<'s, OpencodeResult>;
 
 impl Executor for OpencodeSession {
-    const FORMAT: Format =
-        Format::new("opencode-session", "opencode, exported session", "opencode");
+    const FORMAT: Format = Format::new("opencode-session", "opencode, session", "opencode")
+        .with_homes(&[
+            "${XDG_DATA_HOME:-~/.local/share}/opencode/opencode.db",
+            "${OPENCODE_DB:-~/.local/share/opencode/opencode.db}",
+        ]);
     type Line<'a> = SessionDocument<'a>;
     type Result = OpencodeResult;
     type Memory = OpencodeSessionMemory;
