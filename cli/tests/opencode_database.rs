@@ -126,3 +126,16 @@ fn a_database_of_opencode_is_a_log_and_other_databases_are_not() {
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(error.contains("is a database, not a log"), "{error}");
 }
+
+#[test]
+fn sessions_of_the_older_storage_can_be_exported() {
+    let home = Home::empty();
+    let folder = home.path().join(".local/share/opencode/storage/session/p1");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("ses_a.json");
+    fs::write(&path, r#"{"id":"ses_a","projectID":"p1","directory":"/srv","time":{"created":1}}"#)
+        .unwrap();
+    let refused = home.run(&["replay", path.to_str().unwrap()]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("opencode export ID | foldline replay -"), "{error}");
+}
