@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{distinct::DistinctFiles, error::Error, program::Program};
+use super::{distinct::DistinctFiles, error::Error, homes::existing, program::Program};
 
 /// A file to be read.
 #[derive(Debug)]
@@ -25,7 +25,10 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
         outputs.input("the log", path)?;
     }
     let mut logs = Vec::new();
-    for found in find(paths)? {
+    let homes: Vec<_> = existing(&program.registry).into_iter().map(|home| home.folder).collect();
+    for mut found in find(paths)? {
+        // The database of an agent need not have sessions.
+        found.is_named &= !homes.contains(&found.path);
         if !outputs.is_output(&found.path, &program.registry)? {
             logs.push(found);
         }

@@ -128,6 +128,12 @@ fn a_database_of_opencode_is_a_log_and_other_databases_are_not() {
 }
 
 #[test]
+fn a_database_without_sessions_is_no_failure() {
+    let opencode = OpencodeHome::new();
+    opencode.home.ask(&["usage"]);
+}
+
+#[test]
 fn sessions_of_the_older_storage_can_be_exported() {
     let home = Home::empty();
     let folder = home.path().join(".local/share/opencode/storage/session/p1");
