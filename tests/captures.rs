@@ -32,6 +32,7 @@ pub(crate) fn of(format: &str) -> Vec<PathBuf> {
         "pi" => (&["pi", "openclaw"], "jsonl"),
         "amp-thread" => (&["amp"], "json"),
         "gemini-session" => (&["gemini-session"], "json"),
+        "opencode-session" => (&["opencode-storage"], "json"),
         format => (&[format], "jsonl"),
     };
     let mut found = Vec::new();
@@ -41,6 +42,8 @@ pub(crate) fn of(format: &str) -> Vec<PathBuf> {
         }
     }
     found.retain(|log| format != "amp-thread" || log.extension().is_some_and(|it| it == "json"));
+    // The parts of a session that is kept in several files are no logs.
+    found.retain(|log| format != "opencode-session" || log.ends_with("toolpath-export.json"));
     found.sort();
     found
 }

@@ -14,6 +14,7 @@ use foldline::{
         cursor::CursorTranscript,
         gemini::GeminiSession,
         kimi::Kimi,
+        opencode::OpencodeSession,
         pi::Pi,
     },
     testkit::run,
@@ -73,6 +74,11 @@ fn gemini_session() {
 #[test]
 fn kimi() {
     every_fixture_is_as_it_was(Kimi::default());
+}
+
+#[test]
+fn opencode_session() {
+    every_fixture_is_as_it_was(OpencodeSession);
 }
 
 #[test]

@@ -5,11 +5,12 @@ use std::{fs, path::Path};
 
 use foldline::{
     conversation::{
-        Conversation, DomainEvent, NormalizedEntry, Session, SessionId, TokenUsage, ToolStatus,
+        Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session,
+        SessionId, TokenUsage, ToolStatus,
     },
     executors::{
         DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, kimi::Kimi,
-        pi::Pi,
+        opencode::OpencodeSession, pi::Pi,
     },
     testkit::run,
 };
@@ -116,9 +117,8 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     );
     let failure = conversation(&pi, "pi", "failure");
     assert_eq!(statuses(&failure), ["cancelled"]);
-    let parent =
-        failure.summary.session.as_ref().unwrap().parent_session_id.as_ref().map(SessionId::as_str);
-    assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001"));
+    let parent = failure.summary.session.unwrap().parent_session_id;
+    assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001".into()));
 }
 
 #[test]
@@ -150,6 +150,39 @@ fn a_thread_is_one_document() {
     let session = conversation(&amp, "amp-thread", "session");
     assert_eq!(used(&session).input_tokens, Some(123 + 124 + 1));
     assert_eq!(statuses(&session), ["success", "failed", "denied", "cancelled", "failed"]);
-    let branch = session.summary.session.as_ref().unwrap().branch.as_ref().map(ToString::to_string);
+    let branch = session.summary.session.unwrap().branch.as_ref().map(ToString::to_string);
     assert_eq!(branch.as_deref(), Some("main"));
+}
+
+#[test]
+fn the_steps_of_an_opencode_message_count_once() {
+    let opencode = DynExecutor::new(OpencodeSession);
+    let session = conversation(&opencode, "opencode-session", "session");
+    // Cached input is input, and reasoning is output.
+    assert_eq!(used(&session).input_tokens, Some(1100 + 1160 + 1250));
+    assert_eq!(used(&session).output_tokens, Some(25 + 30 + 10));
+    assert_eq!(used(&session).cost_usd, Some(0.375));
+    assert_eq!(statuses(&session), ["success", "success"]);
+    let facts = session.summary.session.unwrap();
+    assert_eq!(facts.outcome, Some(Outcome::Success));
+    assert_eq!(facts.model.as_ref().map(ToString::to_string).as_deref(), Some("large-1"));
+}
+
+#[test]
+fn an_opencode_session_states_failures_and_open_calls() {
+    let opencode = DynExecutor::new(OpencodeSession);
+    let tools = conversation(&opencode, "opencode-session", "tools");
+    let failed = statuses(&tools).iter().filter(|status| **status == "failed").count();
+    // The command with the exit code 1, which opencode calls completed.
+    assert_eq!((statuses(&tools).len(), failed), (10, 1));
+    let typed = tools.entries.iter().filter(|entry| {
+        matches!(entry.entry_type, NormalizedEntryType::UserMessage)
+            && entry.content == "Try all tools."
+    });
+    assert_eq!(typed.count(), 1);
+    let facts = tools.summary.session.unwrap();
+    assert_eq!(facts.parent_session_id, Some("ses_a1".into()));
+    let failure = conversation(&opencode, "opencode-session", "failure");
+    assert_eq!(statuses(&failure), ["failed", "denied", "cancelled", "unfinished", "unfinished"]);
+    assert_eq!(failure.summary.session.unwrap().outcome, Some(Outcome::Cancelled));
 }

@@ -53,6 +53,7 @@ mod recognise_records;
 mod redact;
 mod registry;
 mod replay;
+mod session_database;
 mod shapes;
 mod source;
 mod sqlite;

@@ -123,6 +123,10 @@ const LOGS: &[(&str, &str)] = &[
 {"type":"error","timestamp":4,"sessionID":"s","error":{"name":"n","data":{}}}"#,
     ),
     (
+        "opencode-session",
+        r#"{"info":{"id":"ses_1","directory":"/w","time":{"created":1}},"messages":[]}"#,
+    ),
+    (
         "amp",
         r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"T-1","tools":["Bash"],"mcp_servers":[]}
 {"type":"user","message":{"role":"user","content":[]},"parent_tool_use_id":null,"session_id":"T-1"}
@@ -286,6 +290,10 @@ fn documents_of_agents_are_logs() {
             r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[]}"#,
             "gemini-session",
         ),
+        (
+            r#"{"info":{"id":"ses_1","directory":"/w","time":{"created":1}},"messages":[]}"#,
+            "opencode-session",
+        ),
     ] {
         assert_eq!(name(&verdict(document)), Some(format), "{document}");
     }
@@ -294,7 +302,9 @@ fn documents_of_agents_are_logs() {
 /// Files that agents keep are recognised whole.
 #[test]
 fn captures_of_kept_files_are_recognised() {
-    for format in ["amp-thread", "cursor-transcript", "gemini-session", "kimi", "pi"] {
+    for format in
+        ["amp-thread", "cursor-transcript", "gemini-session", "kimi", "opencode-session", "pi"]
+    {
         for path in crate::captures::of(format) {
             let content = fs::read_to_string(&path).unwrap();
             // A reader joins the lines of a document.

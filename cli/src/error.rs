@@ -133,6 +133,12 @@ pub enum NoLog {
     /// A database of another program.
     #[error(" is a database of another program, not a log")]
     ForeignDatabase,
+    /// A part of a session in opencode's older storage.
+    #[error(
+        " is a part of a session, which opencode kept in several files; read the session with: opencode export ID | \
+         foldline replay -"
+    )]
+    OpencodeStorage,
 }
 
 fn start(error: &io::Error) -> String {

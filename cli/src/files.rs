@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{distinct::DistinctFiles, error::Error, program::Program};
+use super::{distinct::DistinctFiles, error::Error, homes::existing, program::Program};
 
 /// A file to be read.
 #[derive(Debug)]
@@ -27,7 +27,10 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
     }
     let mut logs = Vec::new();
     let companions = companions(program, paths);
-    for found in find(paths)?.into_iter().chain(companions) {
+    let homes: Vec<_> = existing(&program.registry).into_iter().map(|home| home.folder).collect();
+    for mut found in find(paths)?.into_iter().chain(companions) {
+        // The database of an agent need not have sessions.
+        found.is_named &= !homes.contains(&found.path);
         if !outputs.is_output(&found.path, &program.registry)? {
             logs.push(found);
         }

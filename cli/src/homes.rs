@@ -16,7 +16,7 @@ use foldline::{
 
 use crate::{error::Error, place::DatabasePlace};
 
-/// A folder in which an agent keeps logs.
+/// A folder in which an agent keeps logs, or its database.
 #[derive(Clone, Debug)]
 pub(crate) struct Home {
     pub(crate) format: &'static Format,
@@ -37,9 +37,9 @@ pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
     homes.into_iter().map(|(folder, format)| Home { format, folder }).collect()
 }
 
-/// The existing folders.
+/// The existing folders and databases.
 pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
-    homes(registry).into_iter().filter(|home| home.folder.is_dir()).collect()
+    homes(registry).into_iter().filter(|home| home.folder.exists()).collect()
 }
 
 /// The existing log folders of an agent.
@@ -86,16 +86,21 @@ fn expand(pattern: &str, home: &Path, variable: &dyn Fn(&str) -> Option<OsString
     });
     let Some((name, default, rest)) = named else { return vec![at_home(pattern, home)] };
     match variable(name) {
-        None => vec![at_home(default, home).join(rest)],
+        None => vec![below(at_home(default, home), rest)],
         // Only text can have several parts.
         Some(value) => match value.to_str() {
-            None => vec![Path::new(&value).join(rest)],
+            None => vec![below(PathBuf::from(value), rest)],
             Some(folders) => {
                 let folders = folders.split(',').map(str::trim).filter(|folder| !folder.is_empty());
-                folders.map(|folder| at_home(folder, home).join(rest)).collect()
+                folders.map(|folder| below(at_home(folder, home), rest)).collect()
             }
         },
     }
+}
+
+/// The path below a folder; an empty one would end the folder's own path with a separator.
+fn below(folder: PathBuf, rest: &str) -> PathBuf {
+    if rest.is_empty() { folder } else { folder.join(rest) }
 }
 
 fn at_home(folder: &str, home: &Path) -> PathBuf {

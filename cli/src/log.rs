@@ -253,12 +253,20 @@ impl<'r> Recognition<'r> {
             Verdict::Disputed(formats) => Error::Disputed { path, formats: names(formats) },
             _ if self.bytes == 0 => self.no_log(NoLog::Empty),
             _ if self.is_binary => self.no_log(NoLog::Binary),
+            _ if is_opencode_storage(&self.path) => self.no_log(NoLog::OpencodeStorage),
             _ => {
                 let known = names(self.registry.iter().map(DynExecutor::format));
                 Error::Unrecognised { path, known }
             }
         }
     }
+}
+
+/// Whether a path is that of a session, a message or a part in the folder where opencode kept each in its own file.
+fn is_opencode_storage(path: &Path) -> bool {
+    let mut folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name());
+    let is_below = folders.any(|name| name == "session" || name == "message" || name == "part");
+    is_below && folders.next().is_some_and(|name| name == "storage")
 }
 
 fn names(formats: impl IntoIterator<Item = &'static Format>) -> String {

@@ -27,6 +27,7 @@ mod logs;
 mod memory;
 mod nul_characters;
 mod one_story;
+mod opencode_database;
 mod outputs;
 mod outputs_walk;
 #[cfg(all(unix, feature = "postgres"))]

@@ -13,7 +13,7 @@ use super::{
     format::Format,
     gemini::{Gemini, GeminiSession},
     kimi::Kimi,
-    opencode::Opencode,
+    opencode::{Opencode, OpencodeSession},
     pi::Pi,
     qwen::{Qwen, QwenSession},
     wire::Object,
@@ -74,6 +74,7 @@ impl Registry {
             .with(Gemini)
             .with(GeminiSession::default())
             .with(Opencode)
+            .with(OpencodeSession)
             .with(Qwen)
             .with(QwenSession)
             .with(Copilot)

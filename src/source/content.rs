@@ -1,33 +1,63 @@
-//! [`Content`]: the content of a file, which may be compressed.
+//! [`Content`]: the content of a file, which may be compressed or a database.
 
 use std::{
     cell::OnceCell,
     fs::{File, Metadata},
     io::{self, Read, Seek, SeekFrom},
+    path::Path,
     sync::Arc,
 };
 
 use flate2::read::MultiGzDecoder;
 
-use crate::ledger::Extent;
+#[cfg(feature = "sqlite")]
+use super::database::SessionDatabase;
+use super::status::status;
+use crate::ledger::{Extent, Identity};
 
-/// The content of a file: its bytes, or what gzip compressed to them. Both can be read from any position.
+/// The content of a file: its bytes, what gzip compressed to them, or the sessions of a database. All can be read from
+/// any position.
 #[derive(Debug)]
 pub(super) enum Content {
     Plain(File),
     Compressed(Box<Compressed>),
+    #[cfg(feature = "sqlite")]
+    Database(Box<SessionDatabase>),
 }
 
 impl Content {
-    /// The content of a file that was just opened.
-    pub(super) fn of(mut file: File) -> io::Result<Self> {
+    /// The content of a file that was just opened at this path.
+    #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "only SQLite needs it"))]
+    pub(super) fn of(path: &Path, mut file: File) -> io::Result<Self> {
         let mut magic = Vec::new();
-        (&file).take(3).read_to_end(&mut magic)?;
+        (&file).take(16).read_to_end(&mut magic)?;
         file.rewind()?;
+        #[cfg(feature = "sqlite")]
+        if SessionDatabase::is_at(path, &magic) {
+            return Ok(Self::Database(Box::new(SessionDatabase::new(path, file))));
+        }
         // Gzip, with the only method of compression that there is.
-        match magic == [0x1F, 0x8B, 8] {
+        match magic.starts_with(&[0x1F, 0x8B, 8]) {
             true => Ok(Self::Compressed(Box::new(Compressed::new(file)?))),
             false => Ok(Self::Plain(file)),
+        }
+    }
+
+    /// Whether any part of the content may change.
+    pub(super) fn is_rewritten(&self) -> bool {
+        match self {
+            Self::Plain(_) | Self::Compressed(_) => false,
+            #[cfg(feature = "sqlite")]
+            Self::Database(_) => true,
+        }
+    }
+
+    /// The metadata of the file, with the length of its content as the size.
+    pub(super) fn status(&self) -> io::Result<Identity> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Database(content) => content.status(),
+            _ => Ok(Identity { size: self.length()?, ..status(&self.metadata()?) }),
         }
     }
 
@@ -36,6 +66,8 @@ impl Content {
         match self {
             Self::Plain(file) => file.metadata(),
             Self::Compressed(content) => content.file.metadata(),
+            #[cfg(feature = "sqlite")]
+            Self::Database(content) => content.metadata(),
         }
     }
 
@@ -44,6 +76,8 @@ impl Content {
         match self {
             Self::Plain(file) => Ok(file.metadata()?.len()),
             Self::Compressed(content) => content.length(),
+            #[cfg(feature = "sqlite")]
+            Self::Database(content) => content.length(),
         }
     }
 }
@@ -53,6 +87,8 @@ impl Read for Content {
         match self {
             Self::Plain(file) => file.read(buffer),
             Self::Compressed(content) => content.read(buffer),
+            #[cfg(feature = "sqlite")]
+            Self::Database(content) => content.read(buffer),
         }
     }
 }
@@ -62,6 +98,8 @@ impl Seek for Content {
         match self {
             Self::Plain(file) => file.seek(to),
             Self::Compressed(content) => content.seek(to),
+            #[cfg(feature = "sqlite")]
+            Self::Database(content) => content.seek(to),
         }
     }
 }

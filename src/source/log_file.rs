@@ -22,7 +22,7 @@ use crate::{
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
 /// A file that is compressed with gzip is its content: offsets, lengths and digests are those of the uncompressed
-/// bytes, so that a log stays the same log when it is compressed.
+/// bytes, so that a log stays the same log when it is compressed. A database of opencode is its sessions' lines.
 ///
 /// All information is about the open file, not its name: if the file is renamed and another one takes its name,
 /// reading continues in this file, and its [`identity`](Self::identity) stays the same.
@@ -104,7 +104,7 @@ impl LogFile {
     }
 
     fn regular(path: PathBuf, file: File) -> Result<Self, SourceError> {
-        match Content::of(file) {
+        match Content::of(&path, file) {
             Ok(content) => Ok(Self::new(path, Handle::Regular(Regular::new(content)))),
             Err(error) => Err(SourceError::Read { path, error }),
         }
@@ -262,6 +262,12 @@ impl LogFile {
                 regular.status().map(Some).map_err(|error| self.failed(error))
             }
         }
+    }
+
+    /// Whether it is a database, any part of which may change; other logs grow at their end. Its status has the size of
+    /// the database, and its offsets are those of its sessions' lines.
+    pub fn is_rewritten(&self) -> bool {
+        matches!(&self.handle, Handle::Regular(regular) if regular.is_rewritten())
     }
 
     /// Whether the open file begins with the data that was read earlier. Never true for a stream, which cannot be

@@ -20,6 +20,9 @@
 //! A file that is compressed with gzip is its content, which does not grow: a log that is compressed after a rotation
 //! stays the same log.
 //!
+//! opencode's database is its sessions, one in a line, as they are when they are first read (with the feature `sqlite`).
+//! It is opened for reading only, together with its write-ahead log. Following it reports no later change.
+//!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
 //! between two checks is at most 100 ms, less where the system notifies of changes.
 //!
@@ -27,6 +30,8 @@
 //! log is treated as truncated or rewritten.
 
 mod content;
+#[cfg(feature = "sqlite")]
+mod database;
 mod error;
 mod follow;
 mod log_file;

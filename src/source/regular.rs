@@ -8,7 +8,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use super::{content::Content, status::status};
+use super::content::Content;
 use crate::{
     conversation::Digest,
     ledger::{Extent, Identity},
@@ -107,9 +107,14 @@ impl Regular {
         self.file.length()
     }
 
-    /// The metadata of the file, with the length of its content as the size.
+    /// The metadata of the file: see [`Content::status`].
     pub(super) fn status(&self) -> io::Result<Identity> {
-        Ok(Identity { size: self.length()?, ..status(&self.metadata()?) })
+        self.file.status()
+    }
+
+    /// Whether any part of the content may change.
+    pub(super) fn is_rewritten(&self) -> bool {
+        self.file.is_rewritten()
     }
 }
 

@@ -2,26 +2,21 @@
 //!
 //! The origin is not stored: the log is read again.
 
-use std::{
-    convert::Infallible,
-    fs::File,
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
-    path::Path,
-};
+use std::convert::Infallible;
 
 use foldline::{
     conversation::{DomainEvent, EntryIdx, Located, Position, SessionKey},
     emitters::{database::query::SessionLog, html::HtmlEmitter, patch::PatchStream},
     json,
     processor::DEFAULT_MAX_LINE,
-    source::Step,
+    source::{LogFile, SourceError, Step},
     transduce::{Batch, Emitter, filter},
 };
 
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
 /// The largest number of displayed bytes of a line.
-const MOST_LINE: u64 = 64 << 10;
+const MOST_LINE: usize = 64 << 10;
 
 /// The largest number of displayed events: growing text has one event for each piece.
 const MOST_CAUSES: usize = 200;
@@ -63,20 +58,18 @@ pub(super) fn explain(
     }
     processor.flush_last_line(|_| {});
     let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
-    let fail = |error| Error::Input { path: source.path.clone().into(), error };
+    let mut file = LogFile::open_regular(&*source.path)?;
     for cause in &mut causes {
-        cause.line = line(source.path.as_ref(), cause.position).map_err(fail)?;
+        cause.line = line(&mut file, cause.position)?;
     }
     Ok(causes)
 }
 
 /// The rest of the line of the log from the beginning of a record.
-fn line(path: &Path, position: Position) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(position.offset))?;
-    let mut line = Vec::new();
-    BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+fn line(file: &mut LogFile, position: Position) -> Result<String, SourceError> {
+    let bytes = file.read_at(position.offset, MOST_LINE)?;
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(line).trim_end().to_owned())
 }
 
 /// Collects the origin of an entry.

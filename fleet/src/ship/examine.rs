@@ -1,6 +1,7 @@
 //! [`examine`]: decides whether a file is a log that can be shipped.
 
 use std::{
+    io,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -37,6 +38,11 @@ pub(super) fn examine(
     is_last: bool,
 ) -> Result<Examined, Error> {
     let mut file = LogFile::open_regular(path)?;
+    if file.is_rewritten() {
+        let what =
+            "it is a database, which changes anywhere and is not shipped; foldline ingest reads it";
+        return Err(Error::Input { path: path.to_owned(), error: io::Error::other(what) });
+    }
     let head = file.read_at(0, Extent::EDGE)?;
     // The first line is part of the name.
     let is_begun = head.len() == Extent::EDGE || head.contains(&b'\n');

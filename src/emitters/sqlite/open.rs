@@ -9,7 +9,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{SqliteError, crc, texts, tokens::estimate};
-use crate::files::owner_only;
+use crate::files::{immutable_database, owner_only};
 
 /// A connection for reading and writing. If there is no database, an empty one is created that only its owner
 /// can read; SQLite gives its sidecar files the same permissions.
@@ -37,18 +37,9 @@ pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, Sqlit
 /// A read-only connection without locks; SQLite creates files next to a database to lock it. The database file
 /// must contain all changes.
 pub(super) fn immutable(path: &Path) -> Result<Connection, SqliteError> {
-    let mut uri = String::from("file:");
-    for byte in full(path)?.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(*byte));
-            }
-            byte => uri += &format!("%{byte:02X}"),
-        }
-    }
-    uri += "?immutable=1";
+    let uri = immutable_database(&full(path)?);
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    connect(path, Path::new(&uri), access, Duration::ZERO)
+    connect(path, &uri, access, Duration::ZERO)
 }
 
 /// Opens a file that may come from an untrusted source: its schema cannot call functions or reach tables that

@@ -331,11 +331,11 @@ impl Follow {
         }
     }
 
-    /// The length and the modification time of the current file.
+    /// The length of the current file's content, and its modification time.
     fn status(&self) -> Result<(u64, Option<SystemTime>), SourceError> {
         let metadata = self.file.metadata()?;
         let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
-        Ok((metadata.map_or(0, |metadata| metadata.len()), modified))
+        Ok((self.file.length()?.unwrap_or_default(), modified))
     }
 
     fn number(&self) -> Result<Number, SourceError> {

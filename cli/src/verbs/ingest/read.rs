@@ -271,7 +271,9 @@ impl<'p> OpenLog<'p> {
     ) -> Result<Option<Self>, Error> {
         let registry = &reading.program.registry;
         let (mut processor, mut expected) = (None, None);
-        let (mut has_moved, mut is_touched) = (plan.complete, false);
+        // The commits of a database that is read as a whole do not say that it was read to its end; the last one does.
+        let is_rewritten = matches!(log, Log::Once(file) if file.is_rewritten());
+        let (mut has_moved, mut is_touched) = (plan.complete, is_rewritten);
         if let (Start::Resume(checkpoint), Log::Once(file)) = (&plan.start, &mut *log)
             && let Some(executor) = registry.named(&checkpoint.facts.format)
             && let Ok(resumed) = pipeline::resume(

@@ -4,12 +4,11 @@
 //! entry's metadata.
 
 use crate::{
-    conversation::Text,
     executors::{
         action::{
             MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
-            search, take_changes, take_patch, take_questions, take_replacement, take_task,
-            take_todos, todo_list, web_fetch,
+            search, take_changes, take_patch, take_path, take_questions, take_replacement,
+            take_task, take_todos, todo_list, web_fetch,
         },
         wire::{Object, value},
     },
@@ -22,22 +21,25 @@ const PLAIN_TOOLS: &str = "batch browser execute invalid lsp skill";
 /// The fields of the old and the new text.
 const REPLACED: [&str; 2] = ["oldString", "newString"];
 
-/// Maps a call of the tool `name`.
-pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
+/// The fields of a path.
+const PATH: &str = "filePath path";
+
+/// Maps a call of the tool `name`. The stream does not state the working directory.
+pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
     let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
     let action = match name {
-        "read" | "list" => file_read(take_path(&mut given)),
-        "write" => file_write(take_path(&mut given), given.text("content")),
-        "edit" => file_replacement(take_path(&mut given), &mut given, REPLACED),
+        "read" | "list" => file_read(take_path(&mut given, PATH, cwd)),
+        "write" => file_write(take_path(&mut given, PATH, cwd), given.text("content")),
+        "edit" => file_replacement(take_path(&mut given, PATH, cwd), &mut given, REPLACED),
         "multiedit" => {
-            let path = take_path(&mut given);
+            let path = take_path(&mut given, PATH, cwd);
             let changes = take_changes(&mut given, "edits", |edit| {
                 edit.ignore(&["filePath"]);
                 take_replacement(edit, REPLACED, &path)
             });
             file_edit(path, changes.unwrap_or_default())
         }
-        "apply_patch" | "patch" => match take_patch(&mut given, &["patchText"], None) {
+        "apply_patch" | "patch" => match take_patch(&mut given, &["patchText"], cwd) {
             Some(edit) => edit,
             None => return MappedCall::tool(name, input),
         },
@@ -59,9 +61,4 @@ pub(super) fn map(name: &str, input: Option<Raw<'_>>) -> MappedCall {
         }
     };
     MappedCall::known(action, given)
-}
-
-/// The stream does not state the working directory.
-fn take_path(given: &mut Object<'_>) -> Text {
-    given.text("filePath").or_else(|| given.text("path")).unwrap_or_default()
 }

@@ -1,19 +1,21 @@
 //! opencode: the stream of `opencode run --format json`.
 
 mod action_mapper;
+mod calls;
+mod outcome;
 mod result;
+mod session;
 mod types;
 
 use std::borrow::Cow;
 
+pub use self::session::OpencodeSession;
 use self::{
     result::OpencodeResult,
-    types::{JsonLine, Kind, ToolUse},
+    types::{JsonLine, Kind},
 };
 use crate::{
-    conversation::{
-        Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage, tool_calls::ResultKey,
-    },
+    conversation::{NormalizedEntryType, Session},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, wire::Object},
 };
 
@@ -62,50 +64,12 @@ impl Executor for Opencode {
             }
             Kind::Text(text) => cx.entry(NormalizedEntryType::AssistantMessage, text, meta),
             Kind::Reasoning(text) => cx.entry(NormalizedEntryType::Thinking, text, meta),
-            Kind::ToolUse(line) => tool_use(*line, meta, cx),
-            Kind::StepFinish(reason, usage) => step_finish(reason, usage, cx),
-            Kind::Error { name, message, facts } => {
-                error(name, message, facts, meta, cx);
+            Kind::ToolUse(line) => calls::ended(*line, meta, cx),
+            Kind::StepFinish(reason, usage) => {
+                cx.usage(usage);
+                outcome::finished(reason, cx);
             }
+            Kind::Error(failure) => outcome::failed(failure, meta, cx),
         }
     }
-}
-
-fn tool_use(line: ToolUse<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
-    let id = line.id.clone();
-    let call = action_mapper::map(&line.name, line.input);
-    let title = line.title.clone().filter(|title| *title != call.title);
-    meta.extra.extend(title.map(|title| ("title".to_owned(), Json::from(title))));
-    cx.call(id.clone(), &line.name, call, meta);
-    let key = ResultKey::from(id).with_tool(Text::from(&*line.name));
-    cx.result(key, result::of(line));
-}
-
-fn step_finish(reason: Option<Cow<'_, str>>, usage: TokenUsage, cx: &mut Cx<'_>) {
-    cx.usage(usage);
-    let outcome = match reason.as_deref() {
-        // The run continues.
-        None | Some("tool-calls" | "unknown") => return,
-        Some("stop") => Some(Outcome::Success),
-        Some("length") => Some(Outcome::LimitReached),
-        Some("error" | "content-filter") => Some(Outcome::Failed),
-        Some(_) => None,
-    };
-    let (outcome_reason, ended_at) = (reason.map(Text::from), cx.at);
-    cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
-}
-
-fn error(name: Cow<'_, str>, message: Option<Text>, facts: Extra, mut meta: Meta, cx: &mut Cx<'_>) {
-    let outcome = match &*name {
-        "MessageAbortedError" => Outcome::Cancelled,
-        "MessageOutputLengthError" => Outcome::LimitReached,
-        _ => Outcome::Failed,
-    };
-    let name = Text::from(name);
-    let message = message.unwrap_or_else(|| name.clone());
-    meta.extra.push(("name".to_owned(), Json::from(name)));
-    meta.extra.extend(facts);
-    cx.entry(NormalizedEntryType::ErrorMessage, message.clone(), meta);
-    let (outcome, outcome_reason, ended_at) = (Some(outcome), Some(message), cx.at);
-    cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
 }

@@ -59,10 +59,15 @@ fn with_attachments(output: Option<Text>, attachments: &[Attachment<'_>]) -> Opt
         return output;
     }
     let mut lines: Vec<_> = output.iter().map(|output| output.decode().into_owned()).collect();
-    lines.extend(attachments.iter().map(|Attachment { mime, url, filename }| match filename {
+    lines.extend(attachments.iter().map(placeholder));
+    Some(Text::from(lines.join("\n")))
+}
+
+/// A line in place of a file.
+pub(super) fn placeholder(Attachment { mime, url, filename }: &Attachment<'_>) -> String {
+    match filename {
         _ if mime.starts_with("image/") => content::image_of_url(url),
         Some(filename) => format!("[file: {filename}]"),
         None => format!("[file: {mime}]"),
-    }));
-    Some(Text::from(lines.join("\n")))
+    }
 }

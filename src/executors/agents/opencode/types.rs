@@ -31,13 +31,17 @@ pub enum Kind<'a> {
     /// the step.
     StepFinish(Option<Cow<'a, str>>, TokenUsage),
     /// `error`: the run failed.
-    Error {
-        /// `APIError`, `MessageAbortedError`, ..
-        name: Cow<'a, str>,
-        message: Option<Text>,
-        /// `statusCode`, `responseBody`, ..
-        facts: Extra,
-    },
+    Error(OpencodeError<'a>),
+}
+
+/// An error of a run or of a message.
+#[derive(Clone, Debug)]
+pub struct OpencodeError<'a> {
+    /// `APIError`, `MessageAbortedError`, ..
+    pub name: Cow<'a, str>,
+    pub message: Option<Text>,
+    /// `statusCode`, `responseBody`, ..
+    pub facts: Extra,
 }
 
 /// `tool_use`: a call together with its result.
@@ -78,7 +82,7 @@ impl<'a> JsonLine<'a> {
                     ("part", |part, header| Kind::ToolUse(Box::new(ToolUse::take(part, header))))
                 }
                 "step_finish" => ("part", |part, _| take_step(part)),
-                "error" => ("error", |error, _| take_error(error)),
+                "error" => ("error", |error, _| Kind::Error(OpencodeError::take(error))),
                 _ => return Parsed::Unknown,
             };
         let Some(mut part) = object.object(field) else { return Parsed::Unknown };
@@ -101,13 +105,13 @@ fn take_time(part: &mut Object<'_>, header: &mut Header<'_>) -> Option<Timestamp
     })?
 }
 
-fn take_text(part: &mut Object<'_>, header: &mut Header<'_>) -> Text {
+pub(super) fn take_text(part: &mut Object<'_>, header: &mut Header<'_>) -> Text {
     take_time(part, header);
     part.text("text").unwrap_or_default()
 }
 
 impl<'a> ToolUse<'a> {
-    fn take(part: &mut Object<'a>, header: &mut Header<'a>) -> Self {
+    pub(super) fn take(part: &mut Object<'a>, header: &mut Header<'a>) -> Self {
         let mut state = part.object("state").unwrap_or_default();
         let printed_at = header.at;
         let taken = Self {
@@ -137,12 +141,13 @@ fn read_status(raw: Raw<'_>) -> Option<bool> {
 
 impl<'a> Attachment<'a> {
     fn read(raw: Raw<'a>) -> Option<Vec<Self>> {
-        let files = value::elements(raw)?.into_iter().map(|file| {
-            let mut file = value::object(file)?;
-            let (mime, url) = (file.str("mime").unwrap_or_default(), file.str("url")?);
-            Some(Self { mime, url, filename: file.str("filename") })
-        });
-        files.collect()
+        let files = value::elements(raw)?.into_iter();
+        files.map(|file| Self::take(&mut value::object(file)?)).collect()
+    }
+
+    pub(super) fn take(file: &mut Object<'a>) -> Option<Self> {
+        let (mime, url) = (file.str("mime").unwrap_or_default(), file.str("url")?);
+        Some(Self { mime, url, filename: file.str("filename") })
     }
 }
 
@@ -154,7 +159,7 @@ fn take_step<'a>(part: &mut Object<'a>) -> Kind<'a> {
 
 /// `input` excludes cached input. `output` excludes reasoning in releases that state a total, and includes it in older
 /// ones.
-fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
+pub(super) fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
     let counts = |cache: &mut Object<'_>| (cache.u64("read"), cache.u64("write"));
     let (read, write) = tokens.within("cache", counts).unwrap_or_default();
     let (input, output) = (tokens.u64("input"), tokens.u64("output"));
@@ -174,14 +179,16 @@ fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
     }
 }
 
-fn take_error<'a>(error: &mut Object<'a>) -> Kind<'a> {
-    let mut data = error.object("data").unwrap_or_default();
-    let message = data.text("message");
-    let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
-    facts.extend(data.extra(&["responseBody", "metadata"]));
-    data.ignore(&["responseHeaders"]);
-    error.adopt("data", data);
-    Kind::Error { name: error.str("name").unwrap_or_default(), message, facts }
+impl<'a> OpencodeError<'a> {
+    pub(super) fn take(error: &mut Object<'a>) -> Self {
+        let mut data = error.object("data").unwrap_or_default();
+        let message = data.text("message");
+        let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
+        facts.extend(data.extra(&["responseBody", "metadata"]));
+        data.ignore(&["responseHeaders"]);
+        error.adopt("data", data);
+        Self { name: error.str("name").unwrap_or_default(), message, facts }
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub(super) struct Found {
     /// The metadata of the file.
     pub(super) status: Identity,
     pub(super) first_line: Digest,
+    /// It is a database, any part of which may change.
+    pub(super) is_rewritten: bool,
     /// The source of which an earlier run found the file to be a copy; the file is unchanged since.
     pub(super) copy_of: Option<Box<Known>>,
 }
@@ -28,8 +30,13 @@ impl Found {
     pub(super) fn look(path: &Path) -> Result<Self, SourceError> {
         let mut log = LogFile::open_regular(path)?;
         let status = log.status()?.unwrap_or_default();
-        let (path, first_line) = (path.to_owned(), log.first_line()?);
-        Ok(Self { path, status, first_line, copy_of: None })
+        let is_rewritten = log.is_rewritten();
+        // A database shares its beginning with no other file, and is not read to be compared.
+        let first_line = match is_rewritten {
+            true => Digest::of(path.as_os_str().as_encoded_bytes()),
+            false => log.first_line()?,
+        };
+        Ok(Self { path: path.to_owned(), status, first_line, is_rewritten, copy_of: None })
     }
 
     /// The inode of the file, if the system has inodes.

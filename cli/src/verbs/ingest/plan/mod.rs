@@ -5,6 +5,8 @@
 //! with, or a new source. So the database depends neither on the order in which files are found nor on how
 //! often they are read.
 //!
+//! A database of an agent is identified by its path or inode, and replaces what was read of it.
+//!
 //! Not detected: a copy of an earlier state of a log that was deleted, if no run saw both; and a change that
 //! the system does not record ([`Identity::is_untouched_since`]).
 
@@ -169,6 +171,10 @@ impl<'a> Planner<'a> {
                 self.summary.skip(path, Skipped::OtherName { of });
                 continue;
             }
+            if found.is_rewritten {
+                self.rewritten(found)?;
+                continue;
+            }
             found.copy_of = self.database.source_of_copy(&found.status)?.map(Box::new);
             by_beginning.entry(found.first_line).or_default().push(found);
         }
@@ -186,6 +192,29 @@ impl<'a> Planner<'a> {
         let Self { mut plans, copies, .. } = self;
         plans.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Planned { plans, copies })
+    }
+
+    /// A database is read again as a whole when it has changed.
+    fn rewritten(&mut self, found: Found) -> Result<(), Error> {
+        let mut known = self.database.sources_at(&found.path.to_string_lossy())?;
+        if let Some((device, inode)) = found.number() {
+            known.extend(self.database.sources_of_file(device, inode)?);
+        }
+        let Some(known) = known.into_iter().find(|known| !self.claimed.contains(&known.name))
+        else {
+            let name = self.free_name(&found.path)?;
+            self.push(found, name, Start::New);
+            return Ok(());
+        };
+        let Known { name, checkpoint, .. } = known;
+        self.claimed.insert(name.clone());
+        let is_unchanged = found.status.is_untouched_since(&checkpoint.facts.identity)
+            && checkpoint.facts.path == found.path.to_string_lossy();
+        match is_unchanged && (checkpoint.complete || !self.args.complete) {
+            true => self.summary.unchanged += 1,
+            false => self.push(found, name, Start::Again(Box::new(checkpoint))),
+        }
+        Ok(())
     }
 
     /// The sources that these files may belong to.

@@ -1,0 +1,147 @@
+//! The sessions in opencode's database, which opencode may be writing.
+
+use std::{fs, path::PathBuf};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::first_hour::Home;
+
+const TABLES: &str = "
+    CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
+                          version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, time_updated INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER,
+                       time_updated INTEGER, data TEXT);";
+
+/// A home with a database of opencode, which stays open.
+struct OpencodeHome {
+    home: Home,
+    opencode: Connection,
+}
+
+impl OpencodeHome {
+    fn new() -> Self {
+        let home = Home::empty();
+        let folder = home.path().join(".local/share/opencode");
+        fs::create_dir_all(&folder).unwrap();
+        // A session by its form, to see that the file is not read.
+        let credentials =
+            r#"{"info":{"id":"ses_key","directory":"/","time":{"created":1}},"messages":[]}"#;
+        fs::write(folder.join("auth.json"), credentials).unwrap();
+        let opencode = Connection::open(folder.join("opencode.db")).unwrap();
+        opencode.pragma_update(None, "journal_mode", "wal").unwrap();
+        opencode.execute_batch(TABLES).unwrap();
+        Self { home, opencode }
+    }
+
+    fn database(&self) -> PathBuf {
+        self.home.path().join(".local/share/opencode/opencode.db")
+    }
+
+    fn add(&self, id: &str, title: &str) {
+        let sql = "INSERT INTO session VALUES (?1, 'p', NULL, 's', '/srv/ada', ?2, '1.2.0', NULL, 1780000000000, 1780000000000)";
+        self.opencode.execute(sql, (id, title)).unwrap();
+        self.say(id, "1");
+    }
+
+    fn say(&self, session: &str, message: &str) {
+        let tokens = json!({"input": 60, "output": 7, "reasoning": 3, "cache": {"read": 30, "write": 10}, "total": 110});
+        let info = json!({"role": "assistant", "time": {"created": 1_780_000_000_000_i64}, "cost": 0.5, "tokens": tokens,
+                          "modelID": "large-1", "providerID": "acme", "finish": "stop"});
+        let id = format!("msg_{session}_{message}");
+        let sql = "INSERT INTO message VALUES (?1, ?2, 1780000000000, 1780000000000, ?3)";
+        self.opencode.execute(sql, (&id, session, info.to_string())).unwrap();
+        let part = json!({"type": "text", "text": format!("Answer {message}.")});
+        let sql =
+            "INSERT INTO part VALUES ('prt_' || ?1, ?1, ?2, 1780000000000, 1780000000000, ?3)";
+        self.opencode.execute(sql, (&id, session, part.to_string())).unwrap();
+    }
+
+    /// The titles and the input tokens of all sessions.
+    fn sessions(&self) -> Vec<(String, u64)> {
+        let sessions = self.home.json(&["sessions"]);
+        let row = |row: &Value| {
+            (row["title"].as_str().unwrap().to_owned(), row["input_tokens"].as_u64().unwrap())
+        };
+        let mut rows: Vec<_> = sessions.as_array().unwrap().iter().map(row).collect();
+        rows.sort();
+        rows
+    }
+}
+
+fn rows(rows: &[(&str, u64)]) -> Vec<(String, u64)> {
+    rows.iter().map(|(title, tokens)| ((*title).to_owned(), *tokens)).collect()
+}
+
+#[test]
+fn sessions_in_the_database_of_opencode_are_found_and_kept_up_to_date() {
+    let opencode = OpencodeHome::new();
+    opencode.add("ses_a", "Mend the cart");
+    opencode.add("ses_b", "Read the cart");
+    let overview = opencode.home.ask(&[]);
+    assert!(overview.contains("opencode.db"), "{overview}");
+    assert_eq!(opencode.sessions(), rows(&[("Mend the cart", 100), ("Read the cart", 100)]));
+    // These changes are in the write-ahead log alone, and are not at the end of the content.
+    opencode.say("ses_a", "2");
+    let rename = "UPDATE session SET title = 'Mend it' WHERE id = 'ses_b'";
+    opencode.opencode.execute(rename, ()).unwrap();
+    let expected = rows(&[("Mend it", 100), ("Mend the cart", 200)]);
+    assert_eq!(opencode.sessions(), expected);
+    let shown = opencode.home.ask(&["show", "ses_a"]);
+    assert!(shown.contains("Answer 1.") && shown.contains("Answer 2."), "{shown}");
+    let usage = opencode.home.json(&["usage", "--by", "model"]);
+    assert_eq!((&usage[0]["input_tokens"], &usage[0]["output_tokens"]), (&300.into(), &30.into()));
+    // Closing moves the write-ahead log into the database.
+    let OpencodeHome { home, opencode: connection } = opencode;
+    connection.close().unwrap();
+    let folder = home.path().join(".local/share/opencode");
+    assert_eq!(home.json(&["sessions"]).as_array().unwrap().len(), 2);
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["auth.json", "opencode.db"]);
+}
+
+#[test]
+fn a_session_is_removed_with_its_rows() {
+    let opencode = OpencodeHome::new();
+    opencode.add("ses_a", "Mend the cart");
+    opencode.add("ses_b", "Read the cart");
+    assert_eq!(opencode.sessions().len(), 2);
+    opencode.opencode.execute("DELETE FROM session WHERE id = 'ses_a'", ()).unwrap();
+    assert_eq!(opencode.sessions(), rows(&[("Read the cart", 100)]));
+}
+
+#[test]
+fn a_database_of_opencode_is_a_log_and_other_databases_are_not() {
+    let opencode = OpencodeHome::new();
+    opencode.add("ses_a", "Mend the cart");
+    let path = opencode.database();
+    let shown = opencode.home.ask(&["replay", path.to_str().unwrap()]);
+    assert!(shown.contains("Answer 1."), "{shown}");
+    opencode.home.ask(&["ingest"]);
+    let own = opencode.home.path().join(".local/share/foldline/foldline.db");
+    let refused = opencode.home.run(&["replay", own.to_str().unwrap()]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("is a database, not a log"), "{error}");
+}
+
+#[test]
+fn a_database_without_sessions_is_no_failure() {
+    let opencode = OpencodeHome::new();
+    opencode.home.ask(&["usage"]);
+}
+
+#[test]
+fn sessions_of_the_older_storage_can_be_exported() {
+    let home = Home::empty();
+    let folder = home.path().join(".local/share/opencode/storage/session/p1");
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("ses_a.json");
+    fs::write(&path, r#"{"id":"ses_a","projectID":"p1","directory":"/srv","time":{"created":1}}"#)
+        .unwrap();
+    let refused = home.run(&["replay", path.to_str().unwrap()]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.contains("opencode export ID | foldline replay -"), "{error}");
+}
