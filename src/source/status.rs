@@ -18,6 +18,13 @@ pub(super) fn status(metadata: &Metadata) -> Identity {
     Identity { device, inode, size, modified, changed, ..Identity::default() }
 }
 
+/// The time of the last write, in nanoseconds since 1970, under the same condition as [`Identity::changed`].
+#[cfg(feature = "sqlite")]
+pub(super) fn written(metadata: &Metadata) -> Option<i64> {
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok().filter(is_settled)
+}
+
 /// Whether a time, in nanoseconds since 1970, is long enough ago.
 fn is_settled(changed: &i64) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };

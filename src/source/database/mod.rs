@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::status::status;
+use super::status::{status, written};
 use crate::ledger::Identity;
 
 /// The magic bytes of SQLite's files.
@@ -65,11 +65,12 @@ impl SessionDatabase {
         }
         let file = status(&self.file.metadata()?);
         let Ok(log) = fs::metadata(open::write_ahead_log(&self.path)) else { return Ok(file) };
-        let log = status(&log);
+        // SQLite sets the owner of the log when it opens it, which changes its other time.
+        let (log, written) = (status(&log), written(&log));
         Ok(Identity {
             size: file.size.saturating_add(log.size),
             modified: file.modified.max(log.modified),
-            changed: file.changed.zip(log.changed).map(|(file, log)| file.max(log)),
+            changed: file.changed.zip(written).map(|(file, log)| file.max(log)),
             ..file
         })
     }
