@@ -437,7 +437,8 @@ pub(crate) fn peak_of(arguments: &[&str], log: &Path) -> u64 {
 }
 
 /// `FOLDLINE_HOSTILE=16` makes the logs 16 MiB long, up to the limit for a line. The limits are those of the program as
-/// `release` builds it: what is in memory of a program without optimisation is 16 MiB more.
+/// `release` builds it: the pages of the program without optimisation, with the drivers of two
+/// databases, are 20 MiB more.
 #[test]
 #[cfg_attr(not(has_python3), ignore = "needs python3")]
 fn memory_is_bounded() {
@@ -455,9 +456,9 @@ fn memory_is_bounded() {
     let commands = [
         ("events", 64, &["replay", "--format", "events"][..], false),
         ("patches", 64, &patches, false),
-        ("transcript", 96, &["replay", "--format", "transcript"], true),
-        ("ingest", 96, &one, true),
-        ("ingest with four jobs", 96, &four, false),
+        ("transcript", 104, &["replay", "--format", "transcript"], true),
+        ("ingest", 104, &one, true),
+        ("ingest with four jobs", 104, &four, false),
     ];
     // The buffers of a long line are copied as they grow, and each job has its own.
     let for_longest_line = 4 * mebibytes.unwrap_or(1) as u64;
@@ -468,7 +469,7 @@ fn memory_is_bounded() {
         for format in ["droid", "claude-stream"] {
             for (command, limit, arguments, is_extra) in commands {
                 let is_small = ["many records", "short open calls", "one string"].contains(&name);
-                if mebibytes.is_none() && (is_extra || (limit == 96 && !is_small)) {
+                if mebibytes.is_none() && (is_extra || (limit == 104 && !is_small)) {
                     continue;
                 }
                 for made in ["stored", "out", "db", "db-wal", "db-shm", "trail"] {
