@@ -3,6 +3,11 @@
 #[cfg(feature = "audit")]
 pub mod audit;
 #[cfg(feature = "database")]
+// An engine uses what is shared.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, unused_imports, reason = "the engines are features of their own")
+)]
 pub mod database;
 pub mod drift;
 #[cfg(feature = "processor")]

@@ -49,6 +49,7 @@ impl Rows {
     }
 
     /// The greatest offset of a new entry.
+    #[cfg(feature = "sqlite")]
     pub(in crate::emitters) fn max_offset(&self) -> Option<u64> {
         let entries = self.parts.iter().flat_map(|(_, part)| &part.entries);
         entries.map(|entry| entry.position.offset).max()
