@@ -4,13 +4,10 @@
 //! entry's metadata.
 
 use crate::{
-    executors::{
-        action::{
-            MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
-            search, take_changes, take_patch, take_path, take_questions, take_replacement,
-            take_task, take_todos, todo_list, web_fetch,
-        },
-        wire::{Object, value},
+    executors::action::{
+        MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
+        parameters, search, take_changes, take_patch, take_path, take_questions, take_replacement,
+        take_task, take_todos, todo_list, web_fetch,
     },
     json::Raw,
 };
@@ -26,7 +23,7 @@ const PATH: &str = "filePath path";
 
 /// Maps a call of the tool `name`. The stream does not state the working directory.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let mut given: Object<'_> = input.and_then(value::object).unwrap_or_default();
+    let Some(mut given) = parameters(input) else { return MappedCall::tool(name, input) };
     let action = match name {
         "read" | "list" => file_read(take_path(&mut given, PATH, cwd)),
         "write" => file_write(take_path(&mut given, PATH, cwd), given.text("content")),
