@@ -36,9 +36,8 @@ fn exceptions(format: &str) -> &'static [Law] {
         "droid-jsonrpc" | "kimi" => &[Law::OrderOfResults],
         "droid-settings" => &[Law::OrderOfResults, Law::Balance, Law::Pairing],
         // A record states a call as a whole, or there are no results.
-        "amp-thread" | "codex-exec" | "cursor-transcript" | "gemini-session" | "opencode" => {
-            &[Law::Pairing]
-        }
+        "amp-thread" | "codex-exec" | "cursor-transcript" | "gemini-session" | "opencode"
+        | "opencode-session" => &[Law::Pairing],
         // Of a call with two outcomes, the first one counts.
         "cursor" => &[Law::Spelling],
 

@@ -141,7 +141,7 @@ fn a_stream_that_is_cut_keeps_what_was_written() {
             "system_message: model: claude-opus-4-6",
             "assistant_message: I will",
             "Bash unfinished: ls",
-            "Read unfinished: ",
+            "Read unfinished: Read",
         ]
     );
     // The running total of the message counts, since there is no result.
