@@ -157,7 +157,11 @@ pub(crate) fn dump_with(db: &Path, sources: &str) -> String {
             "SELECT name, idx, p.path, change {entries} JOIN tool_paths p ON p.entry = e.id
              ORDER BY name, n.id, idx, p.path, change"
         ),
-        format!("SELECT name, u.* {from} JOIN usage u ON u.session = n.id ORDER BY name, u.model"),
+        // A message of several logs counts in any one of them.
+        format!(
+            "SELECT CASE WHEN u.message_id <> '' THEN '' ELSE name END AS log, u.*
+             {from} JOIN usage u ON u.session = n.id ORDER BY log, u.message_id, u.model"
+        ),
         format!(
             "SELECT name, kind, subject, count, w.line, w.offset, message, corr_id, sample
              {from} JOIN warnings w ON w.session = n.id ORDER BY name, n.id, kind, subject"

@@ -125,7 +125,11 @@ fn sinks_that_share_a_server_store_what_one_stores_in_a_file() {
     for answer in ["sessions", "tools", "files", "errors"] {
         let ask = |db: &str| logs::stdout(&[answer, "--db", db, "--format", "csv"]);
         let sorted = |text: String| {
-            let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+            let unnumbered = |line: &str| match (answer, line.split_once(',')) {
+                ("sessions", Some((_, line))) => line.to_owned(),
+                _ => line.to_owned(),
+            };
+            let mut lines: Vec<_> = text.lines().map(unnumbered).collect();
             lines.sort_unstable();
             lines
         };
