@@ -125,9 +125,12 @@ fn sinks_that_share_a_server_store_what_one_stores_in_a_file() {
     for answer in ["sessions", "tools", "files", "errors"] {
         let ask = |db: &str| logs::stdout(&[answer, "--db", db, "--format", "csv"]);
         let sorted = |text: String| {
-            let unnumbered = |line: &str| match (answer, line.split_once(',')) {
-                ("sessions", Some((_, line))) => line.to_owned(),
-                _ => line.to_owned(),
+            // The number of the session is the first or the third column.
+            let number = ["sessions", "errors"].iter().position(|one| *one == answer);
+            let unnumbered = |line: &str| -> String {
+                let columns = line.split(',').enumerate();
+                let left = columns.filter(|(place, _)| Some(*place) != number.map(|at| 2 * at));
+                left.map(|(_, column)| column).collect::<Vec<_>>().join(",")
             };
             let mut lines: Vec<_> = text.lines().map(unnumbered).collect();
             lines.sort_unstable();
