@@ -17,7 +17,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     })
 }
 
-/// All folders of captured logs: [`folder`], and newer ones beside it.
+/// All folders of captured logs: [`folder`], and a folder of newer ones next to it.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let Some(folder) = folder() else { return Vec::new() };
     let mut newer = folder.clone().into_os_string();

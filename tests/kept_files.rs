@@ -80,7 +80,7 @@ fn paths_state_sessions_and_their_parents() {
 fn a_message_that_is_written_again_counts_once() {
     let gemini = DynExecutor::new(GeminiSession::default());
     let conversation = conversation(&gemini, "gemini-session", "session");
-    // 100 + 150 + 170 tokens, of which the first message stands there three times.
+    // 100 + 150 + 170 tokens, of which the first message appears three times.
     assert_eq!(used(&conversation).input_tokens, Some(420));
     assert_eq!(used(&conversation).output_tokens, Some(20 + 5 + 10 + 4));
     let said = |text: &str| {

@@ -38,7 +38,7 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
     Ok(logs)
 }
 
-/// The files beside the named files that state more about the same sessions.
+/// The companion files of the named files, which state more about the same sessions.
 fn companions(program: &Program, paths: &[PathBuf]) -> Vec<Found> {
     let endings: Vec<_> =
         program.registry.formats().filter_map(|format| format.companion).collect();

@@ -176,7 +176,7 @@ fn metrics_are_the_usage(database: &Database<'_>) {
         database.sql("SELECT path FROM sources").iter().map(|row| text(row, "path")).collect();
     paths.sort();
     for log in &paths {
-        // `usage` also reads the tokens in the file beside a log.
+        // `usage` also reads the tokens in the settings file next to a log.
         if Path::new(log).with_extension("settings.json").is_file() {
             continue;
         }

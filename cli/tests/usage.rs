@@ -432,9 +432,9 @@ fn the_windows_of_five_hours_and_their_line() {
     assert!(run(&["statusline", "--timezone", &zone], "").starts_with("today ≈$1.00 · block"));
 }
 
-/// Droid states the tokens of a session in a file beside it.
+/// Droid states the tokens of a session in a settings file next to it.
 #[test]
-fn tokens_beside_a_session_are_those_of_the_session() {
+fn tokens_in_a_settings_file_count_for_its_session() {
     let start = json!({"type": "session_start", "id": "s-1", "title": "t", "owner": "o", "version": 2, "cwd": "/w/shop"});
     let place = Place::new(&[("s-1", vec![start])]);
     let settings = json!({"assistantActiveTimeMs": 10, "model": "gpt-5", "autonomyMode": "off",

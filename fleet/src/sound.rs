@@ -38,7 +38,7 @@ fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Resu
 }
 
 /// The same, as soon as the brokers answer: a program that is started while they are unreachable need not be
-/// restarted. `false` if the program is told to end in the meantime. After `limit` it is an error.
+/// restarted. `false` if the program receives a signal to end in the meantime. After `limit` it is an error.
 pub(super) fn await_sound(
     client: &ClientConfig,
     topics: &Topics,

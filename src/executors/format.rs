@@ -34,7 +34,7 @@ impl Format {
         Self { homes, ..self }
     }
 
-    /// The format with the ending of the file beside each log.
+    /// The format with the ending of the companion file of each log.
     #[must_use]
     pub const fn with_companion(self, ending: &'static str) -> Self {
         Self { companion: Some(ending), ..self }

@@ -111,8 +111,11 @@ fn errors_say_what_failed_without_the_password() {
     client.batch_execute("UPDATE foldline.schema_version SET version = 99").unwrap();
     let newer = Postgres::open(&address).unwrap_err();
     assert!(matches!(newer, PostgresError::Newer { found: 99, .. }), "{newer}");
-    let nobody = Postgres::open("postgresql://jo:secret@127.0.0.1:1/x").unwrap_err();
-    assert!(nobody.is_transient() && !nobody.to_string().contains("secret"), "{nobody}");
+    let unreachable = Postgres::open("postgresql://jo:secret@127.0.0.1:1/x").unwrap_err();
+    assert!(
+        unreachable.is_transient() && !unreachable.to_string().contains("secret"),
+        "{unreachable}"
+    );
     let missing = Postgres::open(&address.replace("/test_", "/nothing_")).unwrap_err();
     assert!(matches!(missing, PostgresError::Rejected { .. }), "{missing}");
 }

@@ -25,7 +25,7 @@ pub(crate) struct Reached {
     /// The number of earlier files of the log: it continues in another one after a rotation.
     pub(crate) file: u64,
     /// The position of the next record in this file.
-    #[cfg_attr(test, schemars(with = "super::renew::PositionSchema"))]
+    #[cfg_attr(test, schemars(with = "super::position_schema::PositionSchema"))]
     pub(crate) position: Position,
     /// The number of events so far, which is the `sequence` of the last one.
     pub(crate) events: u64,

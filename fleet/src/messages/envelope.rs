@@ -32,7 +32,7 @@ pub(super) struct Envelope<'a> {
     /// Of an event, its number within the source; of a patch, its number within the session. From 1, without gaps.
     pub(super) sequence: u64,
     /// The position of the record of the log that caused it. Positions restart when a log continues in another file.
-    #[cfg_attr(test, schemars(with = "super::renew::PositionSchema"))]
+    #[cfg_attr(test, schemars(with = "super::position_schema::PositionSchema"))]
     pub(super) position: Position,
 }
 

@@ -7,6 +7,8 @@ mod checkpoint;
 mod envelope;
 mod joiner;
 #[cfg(test)]
+mod position_schema;
+#[cfg(test)]
 mod renew;
 mod text_part;
 

@@ -8,17 +8,6 @@ use serde_json::{Map, Value, json};
 
 use super::{Reached, SCHEMA, VERSION, envelope::Envelope, text_part::TextPart};
 
-/// A position in a log.
-#[derive(JsonSchema)]
-#[schemars(rename = "Position")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) struct PositionSchema {
-    /// The line, counted from 1; 0 before the first line.
-    line: u64,
-    /// The offset of the record in bytes, from 0 at the start of the file.
-    offset: u64,
-}
-
 /// A JSON Patch (RFC 6902) of the document of a session.
 #[derive(JsonSchema)]
 #[schemars(rename = "Patch")]

@@ -32,7 +32,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 /// The database of a sink.
 pub(crate) enum Destination {
-    /// A file, and the audit trail beside it.
+    /// A file, and the audit trail next to it.
     File {
         database: Box<Database>,
         outputs: Box<Outputs>,

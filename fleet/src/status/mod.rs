@@ -160,7 +160,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     Ok(exit::FINE)
 }
 
-/// Serves the metrics of the fleet until told to stop.
+/// Serves the metrics of the fleet until a signal ends the program.
 fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8, Error> {
     // Wrong options end the program.
     args.cluster.client()?;

@@ -1,4 +1,4 @@
-//! The words of a text, for a search index that has no words of its own: in lower case and without accents, as in the
+//! The words of a text, for a search index without its own tokenizer: in lower case and without accents, as in the
 //! index of SQLite.
 
 use std::{collections::BTreeMap, fmt::Write as _};

@@ -1,6 +1,6 @@
 -- The tables of the SQLite database, in the schema `foldline`. What differs: there are no checksums of rows (PostgreSQL
 -- has checksums of pages); a session has the lines that name it; the search index is the table `words`. In texts, NUL
--- is U+FDD2, since PostgreSQL has no NUL, and U+FDD3 stands before a U+FDD2 or U+FDD3 of the text itself. Texts of logs
+-- is U+FDD2, since PostgreSQL has no NUL, and U+FDD3 precedes a U+FDD2 or U+FDD3 of the text itself. Texts of logs
 -- are indexed by a hash, since they may be longer than an entry of a B-tree.
 
 -- What was read, how far, and the reducer's state there: committed together with the rows.
@@ -27,7 +27,7 @@ CREATE TABLE sources (
 );
 CREATE INDEX sources_by_path ON sources USING hash (path);
 
--- The marks beside the rows, such as the offsets of a topic: committed together with the rows of the same events.
+-- The marks stored with the rows, such as the offsets of a topic: committed together with the rows of the same events.
 CREATE TABLE outputs (
     name  TEXT COLLATE "C" NOT NULL,
     state TEXT NOT NULL                 -- JSON
@@ -75,7 +75,7 @@ CREATE TABLE entries (
     type           TEXT COLLATE "C" NOT NULL,
     code           TEXT COLLATE "C",    -- of a diagnostic: the kind of warning
     timestamp      BIGINT,
-    line           BIGINT NOT NULL,     -- where in the source it stands
+    line           BIGINT NOT NULL,     -- its line in the source
     "offset"       BIGINT NOT NULL,
     parent_corr_id TEXT COLLATE "C",
     metadata       TEXT,                -- JSON; what the columns hold is left out
@@ -123,7 +123,7 @@ CREATE UNIQUE INDEX open_entries_by_corr_id ON open_entries (session, md5(corr_i
 CREATE INDEX open_entries_by_entry ON open_entries (entry);
 
 -- NULL is unknown, which is not zero. The model '' is one that the log does not name, the moment -1 one that it does
--- not state, the message '' any that no other log tells of. Moments are rounded down to a quarter of an hour.
+-- not state, the message '' is any that no other log contains. Moments are rounded down to a quarter of an hour.
 CREATE TABLE message_usage (
     session               BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     message_id            TEXT COLLATE "C" NOT NULL,

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Stands for a NUL: a noncharacter, which texts do not contain.
+/// Replaces a NUL: a noncharacter, which texts do not contain.
 const NUL: char = '\u{fdd2}';
 
-/// Stands before a [`NUL`] or itself of the text.
+/// Precedes a [`NUL`] or itself of the text.
 const ESCAPE: char = '\u{fdd3}';
 
 /// The text as it is stored.

@@ -26,7 +26,7 @@ use crate::{
 
 /// The journal of an agent.
 ///
-/// - A prompt stands twice: as typed, and as added to the context.
+/// - A prompt appears twice: as typed, and as added to the context.
 /// - Tokens stand twice: at the end of a step, and as a record of their own, which also exists for a compaction. The end
 ///   of a step counts only if no such record follows.
 /// - The path states the session. A sub-agent has its own journal, and counts as its own session.
@@ -157,7 +157,7 @@ impl KimiMemory {
         cx.result(call, result);
     }
 
-    /// Counts the tokens of a step that has no record of its own.
+    /// Counts the tokens of a step without a separate record.
     fn settle(&mut self, cx: &mut Cx<'_>) {
         if let Some((model, usage)) = self.unrecorded.take() {
             cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);

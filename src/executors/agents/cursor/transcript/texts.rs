@@ -1,6 +1,6 @@
 //! The texts of a transcript, which Cursor mixes with its own.
 
-/// Stands in place of a thought.
+/// Replaces a thought.
 pub(super) const REDACTED: &str = "[REDACTED]";
 
 /// A text that Cursor sent to the model for the person.

@@ -32,7 +32,7 @@ pub struct Message<'a> {
     pub calls: Vec<Call<'a>>,
     pub model: Option<Text>,
     pub usage: TokenUsage,
-    /// What the prompt holds beside the typed text.
+    /// Content of the prompt in addition to the typed text.
     pub facts: Extra,
     pub unknown: Fields<'a>,
 }
