@@ -113,7 +113,8 @@ fn compare(
     let server = fleet.server.as_ref().map(|(address, _)| address.as_str());
     let server = server.map(|address| (address, Named::of(&fleet.status_of(address)).held));
     let records = trail::records(&fleet.trail, &fleet.db);
-    let events = fleet.topics.events("events");
+    // Numbers of events have gaps where events were deleted.
+    let events = (!fleet.has_deleted).then(|| fleet.topics.events("events"));
     for (source, path) in &paths {
         let (path, is_held) = (Path::new(path), named.held.contains(source));
         let whole = single.folder.join(path.strip_prefix(grown).unwrap());
@@ -132,9 +133,7 @@ fn compare(
         }
         assert!(found == expected, "seed {seed}: the entries of {} differ", path.display());
         // Positions restart in the next file of a log. Events that were stored may be deleted.
-        if rotated.contains(path) || fleet.has_deleted {
-            continue;
-        }
+        let Some(events) = events.as_ref().filter(|_| !rotated.contains(path)) else { continue };
         let replayed = logs::run(&["replay", "--format", "events", whole.to_str().unwrap()]).stdout;
         assert!(events[source] == replayed, "seed {seed}: the events of {}", path.display());
         let lines = replayed.iter().filter(|byte| **byte == b'\n').count();
