@@ -48,6 +48,11 @@ impl Log {
         fs::rename(self.path(from), self.path(to)).unwrap();
     }
 
+    fn set_modified(&self, name: &str, time: SystemTime) {
+        let file = OpenOptions::new().append(true).open(self.path(name)).unwrap();
+        file.set_modified(time).unwrap();
+    }
+
     fn follow(&self) -> Reader {
         Reader::new(Follow::open(self.path("log"), Until::Idle(LONG)).unwrap())
     }
@@ -180,19 +185,14 @@ fn the_copy_of_a_truncated_log_is_read_to_its_end() {
 #[test]
 fn a_short_copy_is_recognised_by_its_time() {
     let log = Log::new("one\n");
-    let set = |name: &str, seconds: u64| {
-        let time = SystemTime::now() + Duration::from_secs(seconds);
-        OpenOptions::new().append(true).open(log.path(name)).unwrap().set_modified(time).unwrap();
-    };
     let mut reader = log.follow();
     reader.expect("one\n");
     log.write("log.3", "one\nof an earlier log\n");
-    let earlier = SystemTime::now() - Duration::from_secs(60);
-    OpenOptions::new().append(true).open(log.path("log.3")).unwrap().set_modified(earlier).unwrap();
+    log.set_modified("log.3", SystemTime::now() - Duration::from_secs(60));
     log.write("log.2", "one\ntwo\n");
     log.write("log.1", "one\nthree\n");
-    set("log.2", 10);
-    set("log.1", 20);
+    log.set_modified("log.2", SystemTime::now() + Duration::from_secs(10));
+    log.set_modified("log.1", SystemTime::now() + Duration::from_secs(20));
     log.write("log", "");
     log.add("4\n");
     reader.expect("one\ntwo\n|one\nthree\n|4\n");
@@ -215,6 +215,25 @@ fn a_file_that_was_empty_when_it_was_last_read_is_read_from_its_copy() {
     log.write("log.1", "two\n");
     log.write("log", "three\n");
     reader.expect(&format!("{begun}||two\n|three\n"));
+}
+
+/// A log that is copied, truncated, and written to the same length with the same text.
+#[test]
+fn a_truncated_log_that_begins_like_its_copy_is_read_from_its_copy() {
+    let begun = "one\n".repeat(300);
+    let log = Log::new(&begun);
+    let mut reader = log.follow();
+    reader.expect(&begun);
+    fs::copy(log.path("log"), log.path("log.1")).unwrap();
+    log.write("log", "{\"line\":");
+    reader.expect(&format!("{begun}|{{\"line\":"));
+    log.rename("log.1", "log.2");
+    log.write("log.1", "{\"line\":1}\n");
+    log.write("log", "{\"line\":");
+    log.set_modified("log", SystemTime::now() + Duration::from_secs(1));
+    reader.expect(&format!("{begun}|{{\"line\":1}}\n|{{\"line\":"));
+    log.add("2}\n");
+    reader.expect(&format!("{begun}|{{\"line\":1}}\n|{{\"line\":2}}\n"));
 }
 
 #[test]

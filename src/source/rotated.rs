@@ -111,13 +111,22 @@ pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<
 }
 
 /// The rotated file in which reading stopped, opened, with its current identity: the file with the same inode if it
-/// was renamed, otherwise the only copy of the data that was read.
-pub(super) fn left_in(log: &Path, left: &Identity) -> io::Result<Option<(LogFile, Identity)>> {
+/// was renamed, otherwise the only copy of the data that was read; among the files that are newer than `after`, if it
+/// is next to the log.
+pub(super) fn left_in(
+    log: &Path,
+    left: &Identity,
+    after: Option<Number>,
+) -> io::Result<Option<(LogFile, Identity)>> {
+    let files = || match after.map(|after| younger_than(log, after)).transpose()?.flatten() {
+        Some(younger) => Ok(younger),
+        None => beside(log),
+    };
     for _ in 0..SEARCHES {
-        let rotated = beside(log)?;
-        let found = search(&rotated, left);
+        let beside = files()?;
+        let found = search(&beside, left);
         // A file that is being renamed may have been missed.
-        if found.is_some() || beside(log)? == rotated {
+        if found.is_some() || files()? == beside {
             return Ok(found);
         }
     }

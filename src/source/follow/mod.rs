@@ -73,7 +73,7 @@ pub struct Follow {
     file: LogFile,
     /// It already was a rotated file when it was opened.
     is_rotated: bool,
-    /// The file that was left for this one, until data is read from this one.
+    /// The file that was left for this one.
     left: Option<Number>,
     /// Its length and modification time when it was last checked.
     length: u64,
@@ -250,7 +250,10 @@ impl Follow {
         let offset = self.file.offset();
         let (length, modified) = self.status()?;
         let is_touched = length != offset || modified != self.modified;
-        if length < offset || (is_touched && !self.is_as_it_was()?) {
+        if length < offset
+            || (is_touched && !self.is_as_it_was()?)
+            || (is_touched && length == offset && self.was_copied()?)
+        {
             return self.was_truncated();
         }
         let read = self.file.fill_next()?;
@@ -262,12 +265,11 @@ impl Follow {
             }
             // While this file was empty, it may have been written, copied and truncated.
             if let Some(left) = self.left
-                && !self.is_rotated
-                && self.younger_than(left)?.is_some_and(|younger| !younger.is_empty())
+                && offset == 0
+                && self.was_copied()?
             {
                 return self.next_file(left);
             }
-            self.left = None;
             self.file.seek(offset + read as u64)?;
             self.remember(read);
             (self.length, self.modified, self.quiet_since) = (length, modified, None);

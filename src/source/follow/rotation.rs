@@ -38,7 +38,7 @@ impl Follow {
         let mut notice = None;
         if !(is_alike && is_same) {
             let elsewhere =
-                rotated::left_in(&self.path, left).map_err(|error| self.failed(error))?;
+                rotated::left_in(&self.path, left, None).map_err(|error| self.failed(error))?;
             // A file that was restored, or copied here, has the same content and another inode.
             match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
                 Some((file, _)) => {
@@ -68,7 +68,8 @@ impl Follow {
         let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
         let modified = self.modified.and_then(milliseconds);
         let left = Identity { read, modified, ..Identity::default() };
-        let copy = rotated::left_in(&self.path, &left).map_err(|error| self.failed(error))?;
+        let copy = rotated::left_in(&self.path, &left, self.left);
+        let copy = copy.map_err(|error| self.failed(error))?;
         let Some((copy, found)) = copy else {
             let lost = self.length.saturating_sub(read.length);
             self.seek(0)?;
@@ -78,6 +79,15 @@ impl Follow {
         self.read_rotated(copy);
         self.seek(read.length)?;
         Ok(Look::Notice(Notice::Copied { to, unread }))
+    }
+
+    /// Whether a copy of this file was made, and it was not renamed, since the file before it was left: the beginnings
+    /// of lines may be alike.
+    pub(super) fn was_copied(&self) -> Result<bool, SourceError> {
+        let Some(left) = self.left.filter(|_| !self.is_rotated) else { return Ok(false) };
+        let (younger, here) = (self.younger_than(left)?, self.number()?);
+        let is_named = |name: &rotated::Rotated| name.number == here;
+        Ok(younger.is_some_and(|younger| !younger.is_empty() && !younger.iter().any(is_named)))
     }
 
     /// Continues in the next file that had the log's name after the file with this number.

@@ -206,8 +206,13 @@ impl ShippedLog {
                 }
             }
             // It may have been truncated, and written again, before they were read again.
-            let is_alike = |found: Identity| found.is_alike(&left);
-            if !is_resumed || follow.identity(left.read.length)?.is_some_and(is_alike) {
+            let found = match is_resumed {
+                true => follow.identity(left.read.length)?.filter(|found| found.is_alike(&left)),
+                false => Some(left),
+            };
+            if let Some(found) = found {
+                // It may be a copy of the file.
+                self.current = Some(Before::of(&found));
                 notice.iter().for_each(|notice| report(&self.path, notice));
                 self.follow = Some(Box::new(follow));
                 return Ok(());
