@@ -236,6 +236,26 @@ fn a_truncated_log_that_begins_like_its_copy_is_read_from_its_copy() {
     reader.expect(&format!("{begun}|{{\"line\":1}}\n|{{\"line\":2}}\n"));
 }
 
+/// As above, while nobody followed it.
+#[test]
+fn a_log_that_begins_like_its_copy_is_resumed_in_its_copy() {
+    let log = Log::new("zero\n");
+    let identity = |read| LogFile::open(log.path("log")).unwrap().identity(read).unwrap().unwrap();
+    let previous = identity(5);
+    log.rename("log", "log.1");
+    log.write("log", "{\"line\":");
+    let left = identity(8);
+    log.rename("log.1", "log.2");
+    log.write("log.1", "{\"line\":1, and more}\n");
+    log.write("log", "{\"line\":2}\n");
+    let follow = || Follow::open(log.path("log"), Until::Idle(LONG)).unwrap();
+    let mut here = follow();
+    assert_eq!(here.resume(&left).unwrap(), None);
+    let mut copy = follow().after(&previous);
+    assert_eq!(copy.resume(&left).unwrap(), Some(Notice::Rotated { to: log.path("log.1") }));
+    Reader::new(copy).expect("1, and more}\n|{\"line\":2}\n");
+}
+
 #[test]
 fn a_truncated_log_without_a_copy_is_read_again() {
     let log = Log::new("one\n");

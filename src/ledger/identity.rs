@@ -8,7 +8,7 @@ use crate::conversation::Timestamp;
 use crate::position::Digest;
 
 /// The minimum length at which a copy is recognised by its content alone.
-const CERTAIN: u64 = 1024;
+pub(crate) const CERTAIN: u64 = 1024;
 
 /// The identity of a file at the time when it was read. The file is recognised after it has grown or was moved, and
 /// is not confused with a file that replaced it.

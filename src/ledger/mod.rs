@@ -11,6 +11,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "source")]
+pub(crate) use self::identity::CERTAIN;
 pub use self::{
     error::FileLedgerError,
     file::FileLedger,

@@ -67,6 +67,13 @@ impl Before {
         Self { device, inode, first_line }
     }
 
+    /// The identity of the file, without what was read.
+    pub(super) fn identity(&self) -> Identity {
+        let mut identity = Identity::default();
+        (identity.device, identity.inode) = (self.device, self.inode);
+        identity
+    }
+
     /// The file at this path.
     pub(super) fn at(path: &Path) -> Result<Option<Self>, SourceError> {
         let mut file = LogFile::open_regular(path)?;

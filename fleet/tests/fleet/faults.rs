@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
+    fs::{self, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
     process::Stdio,
@@ -158,6 +158,8 @@ pub(crate) struct Fleet<'c> {
     pub(crate) checkpoint: PathBuf,
     pub(crate) db: PathBuf,
     pub(crate) trail: PathBuf,
+    /// What the shippers said.
+    said: PathBuf,
     shipper: Option<Running>,
     workers: Vec<Running>,
     sink: Option<Running>,
@@ -167,6 +169,14 @@ pub(crate) struct Fleet<'c> {
     poison: usize,
     /// Messages were deleted before they were read.
     pub(crate) has_deleted: bool,
+}
+
+impl Drop for Fleet<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            println!("{}", fs::read_to_string(&self.said).unwrap_or_default());
+        }
+    }
 }
 
 /// The session timeout of the group: a paused worker is excluded after that.
@@ -187,6 +197,7 @@ impl<'c> Fleet<'c> {
             checkpoint: folder.join("ship.json"),
             db: folder.join("fleet.db"),
             trail: folder.join("fleet.trail"),
+            said: folder.join("ship.said"),
             shipper: None,
             workers: Vec::new(),
             sink: None,
@@ -213,7 +224,9 @@ impl<'c> Fleet<'c> {
     fn ship(&self) -> Running {
         let (folder, checkpoint) =
             (self.folder.to_str().unwrap(), self.checkpoint.to_str().unwrap());
-        self.run(&["ship", folder, "--checkpoint", checkpoint])
+        let arguments = ["ship", folder, "--checkpoint", checkpoint];
+        let said = OpenOptions::new().create(true).append(true).open(&self.said).unwrap();
+        Running(command(self.cluster, self.topics, &arguments).stderr(said).spawn().unwrap())
     }
 
     fn work(&self) -> Running {

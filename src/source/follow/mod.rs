@@ -136,6 +136,14 @@ impl Follow {
         Self { stop, ..self }
     }
 
+    /// Names the file that was read to its end before this one, by an identity of it. Resuming this one distinguishes it
+    /// from a copy of it that begins alike, which was made after that file was rotated.
+    #[must_use]
+    pub fn after(self, previous: &Identity) -> Self {
+        let number = (previous.device, previous.inode);
+        Self { left: number.1.map(|_| number), ..self }
+    }
+
     /// The path of the log.
     pub fn path(&self) -> &Path {
         &self.path
@@ -252,7 +260,7 @@ impl Follow {
         let is_touched = length != offset || modified != self.modified;
         if length < offset
             || (is_touched && !self.is_as_it_was()?)
-            || (is_touched && length == offset && self.was_copied()?)
+            || (is_touched && self.was_copied(offset, length)?)
         {
             return self.was_truncated();
         }
@@ -266,7 +274,7 @@ impl Follow {
             // While this file was empty, it may have been written, copied and truncated.
             if let Some(left) = self.left
                 && offset == 0
-                && self.was_copied()?
+                && !self.copies()?.is_empty()
             {
                 return self.next_file(left);
             }

@@ -1,5 +1,7 @@
 //! Where a log continues after it was renamed, copied or truncated.
 
+use std::fs;
+
 use super::{
     super::{
         LogFile, Notice, SourceError, Until, rotated,
@@ -7,7 +9,7 @@ use super::{
     },
     Follow, Look,
 };
-use crate::ledger::{Extent, Identity};
+use crate::ledger::{CERTAIN, Extent, Identity};
 
 impl Follow {
     /// Resumes a log from an earlier run: in this file, or in the sibling to which it was renamed or copied in the
@@ -33,12 +35,14 @@ impl Follow {
 
     fn try_resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
         let here = self.identity(left.read.length)?;
-        let is_alike = here.is_some_and(|here| here.is_alike(left));
+        let length = self.status()?.0;
+        let is_alike = here.is_some_and(|here| here.is_alike(left))
+            && !self.was_copied(left.read.length, length)?;
         let is_same = self.number()? == (left.device, left.inode);
         let mut notice = None;
         if !(is_alike && is_same) {
-            let elsewhere =
-                rotated::left_in(&self.path, left, None).map_err(|error| self.failed(error))?;
+            let elsewhere = rotated::left_in(&self.path, left, self.left)
+                .map_err(|error| self.failed(error))?;
             // A file that was restored, or copied here, has the same content and another inode.
             match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
                 Some((file, _)) => {
@@ -81,13 +85,20 @@ impl Follow {
         Ok(Look::Notice(Notice::Copied { to, unread }))
     }
 
-    /// Whether a copy of this file was made, and it was not renamed, since the file before it was left: the beginnings
-    /// of lines may be alike.
-    pub(super) fn was_copied(&self) -> Result<bool, SourceError> {
-        let Some(left) = self.left.filter(|_| !self.is_rotated) else { return Ok(false) };
-        let (younger, here) = (self.younger_than(left)?, self.number()?);
-        let is_named = |name: &rotated::Rotated| name.number == here;
-        Ok(younger.is_some_and(|younger| !younger.is_empty() && !younger.iter().any(is_named)))
+    /// The copies of this file that were made since the file before it was left, unless it was itself renamed.
+    pub(super) fn copies(&self) -> Result<Vec<rotated::Rotated>, SourceError> {
+        let Some(left) = self.left.filter(|_| !self.is_rotated) else { return Ok(Vec::new()) };
+        let (younger, here) = (self.younger_than(left)?.unwrap_or_default(), self.number()?);
+        let is_renamed = younger.iter().any(|younger| younger.number == here);
+        Ok(if is_renamed { Vec::new() } else { younger })
+    }
+
+    /// Whether this file was copied and truncated: a copy is longer than it is. Content does not tell where few bytes
+    /// were read, as the beginnings of lines may be alike.
+    pub(super) fn was_copied(&self, read: u64, length: u64) -> Result<bool, SourceError> {
+        let is_longer =
+            |copy: &rotated::Rotated| fs::metadata(&copy.path).is_ok_and(|it| it.len() > length);
+        Ok(read < CERTAIN && self.copies()?.iter().any(is_longer))
     }
 
     /// Continues in the next file that had the log's name after the file with this number.

@@ -194,6 +194,9 @@ impl ShippedLog {
         };
         for _ in 0..ATTEMPTS {
             let mut follow = Follow::open(&self.path, Until::Polled)?;
+            if let Some(previous) = self.before.last() {
+                follow = follow.after(&previous.identity());
+            }
             self.cutter.clear();
             let notice = follow.resume(&left)?;
             // Otherwise it was truncated, which the next step reports.
