@@ -251,7 +251,7 @@ fn a_log_that_begins_like_its_copy_is_resumed_in_its_copy() {
     let follow = || Follow::open(log.path("log"), Until::Idle(LONG)).unwrap();
     let mut here = follow();
     assert_eq!(here.resume(&left).unwrap(), None);
-    let mut copy = follow().after(&previous);
+    let mut copy = follow().after(previous);
     assert_eq!(copy.resume(&left).unwrap(), Some(Notice::Rotated { to: log.path("log.1") }));
     Reader::new(copy).expect("1, and more}\n|{\"line\":2}\n");
 }

@@ -116,9 +116,10 @@ pub(super) fn younger_than(log: &Path, number: Number) -> io::Result<Option<Vec<
 pub(super) fn left_in(
     log: &Path,
     left: &Identity,
-    after: Option<Number>,
+    after: Option<&Identity>,
 ) -> io::Result<Option<(LogFile, Identity)>> {
-    let files = || match after.map(|after| younger_than(log, after)).transpose()?.flatten() {
+    let younger = |after: &Identity| younger_than(log, (after.device, after.inode));
+    let files = || match after.map(younger).transpose()?.flatten() {
         Some(younger) => Ok(younger),
         None => beside(log),
     };

@@ -74,7 +74,7 @@ pub struct Follow {
     /// It already was a rotated file when it was opened.
     is_rotated: bool,
     /// The file that was left for this one.
-    left: Option<Number>,
+    left: Option<Identity>,
     /// Its length and modification time when it was last checked.
     length: u64,
     modified: Option<SystemTime>,
@@ -139,9 +139,13 @@ impl Follow {
     /// Names the file that was read to its end before this one, by an identity of it. Resuming this one distinguishes it
     /// from a copy of it that begins alike, which was made after that file was rotated.
     #[must_use]
-    pub fn after(self, previous: &Identity) -> Self {
-        let number = (previous.device, previous.inode);
-        Self { left: number.1.map(|_| number), ..self }
+    pub fn after(self, previous: Identity) -> Self {
+        Self { left: Some(previous), ..self }
+    }
+
+    /// What was read of the file before this one, if there is one and it was not truncated.
+    pub fn previous(&self) -> Option<&Identity> {
+        self.left.as_ref()
     }
 
     /// The path of the log.
@@ -301,7 +305,7 @@ impl Follow {
         if !is_ending && quiet_since.elapsed() < GRACE {
             return Ok(Look::Leaving);
         }
-        let here = self.number()?;
+        let here = self.identity_so_far()?;
         self.next_file(here)
     }
 

@@ -41,7 +41,7 @@ impl Follow {
         let is_same = self.number()? == (left.device, left.inode);
         let mut notice = None;
         if !(is_alike && is_same) {
-            let elsewhere = rotated::left_in(&self.path, left, self.left)
+            let elsewhere = rotated::left_in(&self.path, left, self.left.as_ref())
                 .map_err(|error| self.failed(error))?;
             // A file that was restored, or copied here, has the same content and another inode.
             match elsewhere.filter(|(_, found)| !is_alike || found.is_same_file(left)) {
@@ -72,7 +72,7 @@ impl Follow {
         let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
         let modified = self.modified.and_then(milliseconds);
         let left = Identity { read, modified, ..Identity::default() };
-        let copy = rotated::left_in(&self.path, &left, self.left);
+        let copy = rotated::left_in(&self.path, &left, self.left.as_ref());
         let copy = copy.map_err(|error| self.failed(error))?;
         let Some((copy, found)) = copy else {
             let lost = self.length.saturating_sub(read.length);
@@ -88,7 +88,8 @@ impl Follow {
     /// The copies of this file that were made since the file before it was left, unless it was itself renamed.
     pub(super) fn copies(&self) -> Result<Vec<rotated::Rotated>, SourceError> {
         let Some(left) = self.left.filter(|_| !self.is_rotated) else { return Ok(Vec::new()) };
-        let (younger, here) = (self.younger_than(left)?.unwrap_or_default(), self.number()?);
+        let younger = self.younger_than((left.device, left.inode))?.unwrap_or_default();
+        let here = self.number()?;
         let is_renamed = younger.iter().any(|younger| younger.number == here);
         Ok(if is_renamed { Vec::new() } else { younger })
     }
@@ -101,9 +102,10 @@ impl Follow {
         Ok(read < CERTAIN && self.copies()?.iter().any(is_longer))
     }
 
-    /// Continues in the next file that had the log's name after the file with this number.
-    pub(super) fn next_file(&mut self, here: Number) -> Result<Look, SourceError> {
+    /// Continues in the next file that had the log's name after this one.
+    pub(super) fn next_file(&mut self, left: Identity) -> Result<Look, SourceError> {
         // The files may be being renamed at this moment: the opened file must be at the path before and after.
+        let here = (left.device, left.inode);
         for _ in 0..10 {
             let younger = self.younger_than(here)?;
             let next = younger.as_ref().and_then(|younger| younger.first());
@@ -123,7 +125,7 @@ impl Follow {
                 None => Notice::Replaced { may_have_gap: younger.is_none() },
             };
             (self.file, self.is_rotated, self.quiet_since) = (file, next.is_some(), None);
-            self.left = Some(here);
+            self.left = Some(left);
             self.watch();
             self.seek(0)?;
             return Ok(Look::NextFile(notice));

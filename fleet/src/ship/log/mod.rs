@@ -195,7 +195,7 @@ impl ShippedLog {
         for _ in 0..ATTEMPTS {
             let mut follow = Follow::open(&self.path, Until::Polled)?;
             if let Some(previous) = self.before.last() {
-                follow = follow.after(&previous.identity());
+                follow = follow.after(previous.identity());
             }
             self.cutter.clear();
             let notice = follow.resume(&left)?;
@@ -209,13 +209,8 @@ impl ShippedLog {
                 }
             }
             // It may have been truncated, and written again, before they were read again.
-            let found = match is_resumed {
-                true => follow.identity(left.read.length)?.filter(|found| found.is_alike(&left)),
-                false => Some(left),
-            };
-            if let Some(found) = found {
-                // It may be a copy of the file.
-                self.current = Some(Before::of(&found));
+            let is_alike = |found: Identity| found.is_alike(&left);
+            if !is_resumed || follow.identity(left.read.length)?.is_some_and(is_alike) {
                 notice.iter().for_each(|notice| report(&self.path, notice));
                 self.follow = Some(Box::new(follow));
                 return Ok(());

@@ -15,7 +15,9 @@ impl ShippedLog {
     pub(super) fn next_file(&mut self, notice: &Notice) {
         let is_truncated = matches!(notice, Notice::Truncated { .. });
         // A truncated file is itself read again.
-        self.before.extend(self.current.take().filter(|_| !is_truncated));
+        let previous = self.follow.as_ref().and_then(|follow| follow.previous());
+        let has_begun = self.current.take().is_some();
+        self.before.extend(previous.map(Before::of).filter(|_| has_begun && !is_truncated));
         self.latest = None;
         if is_truncated {
             self.lose(notice.to_string());
