@@ -152,14 +152,18 @@ impl ShippedLog {
     ) -> Self {
         let place = Place { file: shipped.file, offset: shipped.offset };
         let format = shipped.format.clone();
+        let current = Before::of(&shipped.identity);
+        // It may have been read to its end.
+        let mut before = shipped.before.clone();
+        before.truncate(before.iter().rposition(|it| *it == current).unwrap_or(before.len()));
         Self {
             place,
             opening: Opening::named(shipped.file),
             holes: shipped.holes.clone(),
             stored: Some((place, shipped.identity)),
             latest: Some(shipped.identity),
-            current: Some(Before::of(&shipped.identity)),
-            before: shipped.before.clone(),
+            current: Some(current),
+            before,
             is_complete: shipped.is_complete,
             ..Self::new(number, name, path, format, common)
         }
@@ -194,7 +198,7 @@ impl ShippedLog {
         };
         for _ in 0..ATTEMPTS {
             let mut follow = Follow::open(&self.path, Until::Polled)?;
-            if let Some(previous) = self.before.last() {
+            if let Some(previous) = self.before.last().filter(|it| it.inode != left.inode) {
                 follow = follow.after(previous.identity());
             }
             self.cutter.clear();
