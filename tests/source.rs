@@ -236,7 +236,7 @@ fn a_truncated_log_that_begins_like_its_copy_is_read_from_its_copy() {
     reader.expect(&format!("{begun}|{{\"line\":1}}\n|{{\"line\":2}}\n"));
 }
 
-/// As above, while nobody followed it.
+/// As above, while it was not followed.
 #[test]
 fn a_log_that_begins_like_its_copy_is_resumed_in_its_copy() {
     let log = Log::new("zero\n");
@@ -247,13 +247,13 @@ fn a_log_that_begins_like_its_copy_is_resumed_in_its_copy() {
     let left = identity(8);
     log.rename("log.1", "log.2");
     log.write("log.1", "{\"line\":1, and more}\n");
-    log.write("log", "{\"line\":2}\n");
+    log.write("log", "{\"line\":2, and more than that}\n");
     let follow = || Follow::open(log.path("log"), Until::Idle(LONG)).unwrap();
     let mut here = follow();
     assert_eq!(here.resume(&left).unwrap(), None);
     let mut copy = follow().after(previous);
     assert_eq!(copy.resume(&left).unwrap(), Some(Notice::Rotated { to: log.path("log.1") }));
-    Reader::new(copy).expect("1, and more}\n|{\"line\":2}\n");
+    Reader::new(copy).expect("1, and more}\n|{\"line\":2, and more than that}\n");
 }
 
 #[test]

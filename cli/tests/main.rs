@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
 mod audit;
+mod authority;
 #[allow(dead_code, reason = "shared with the tests of the library")]
 #[path = "../../tests/captures.rs"]
 mod captures;

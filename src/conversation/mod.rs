@@ -6,6 +6,7 @@
 //! folds all events into one document.
 
 mod action;
+mod authority;
 mod document;
 mod entry;
 mod event;
@@ -32,6 +33,7 @@ pub use self::{
     action::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
+    authority::{Allowed, Authority},
     document::Conversation,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning},

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{id::SessionId, text::Text, time::Timestamp};
+use super::{authority::Authority, id::SessionId, text::Text, time::Timestamp};
 
 /// Facts about a session. Each is `None` until the log states it. Fields may be added: end a
 /// literal with `..Session::default()`.
@@ -34,6 +34,9 @@ pub struct Session {
     /// The latest version-control branch of that directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Text>,
+    /// What the agent may do without asking; the latest statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Box<Authority>>,
     /// The session's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
@@ -79,6 +82,7 @@ impl Session {
         take(&mut self.reasoning_effort, &update.reasoning_effort);
         take(&mut self.cwd, &update.cwd);
         take(&mut self.branch, &update.branch);
+        take(&mut self.authority, &update.authority);
         take(&mut self.title, &update.title);
         take(&mut self.tools, &update.tools);
         take(&mut self.parent_session_id, &update.parent_session_id);

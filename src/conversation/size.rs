@@ -118,7 +118,8 @@ impl Session {
     pub fn size(&self) -> usize {
         let Self { agent, version, model, provider, reasoning_effort, cwd, title, .. } = self;
         let texts = [agent, version, model, provider, reasoning_effort, cwd, title];
-        let texts = texts.into_iter().chain([&self.outcome_reason]).flatten();
+        let authority = self.authority.iter().flat_map(|authority| authority.texts()).flatten();
+        let texts = texts.into_iter().chain([&self.outcome_reason]).flatten().chain(authority);
         let tools = self.tools.iter().flatten();
         size_of::<Self>()
             + texts.map(Text::size).sum::<usize>()

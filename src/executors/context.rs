@@ -82,8 +82,16 @@ pub struct Context<'s, R> {
 
 impl<R: CallResult> Context<'_, R> {
     /// Merges facts into the session and emits the changes as an event. A change of the model is also an entry of the
-    /// conversation.
-    pub fn session(&mut self, facts: Session) {
+    /// conversation. The record's time is that of a new authority, unless it states another one.
+    pub fn session(&mut self, mut facts: Session) {
+        let before = self.known().authority.as_ref();
+        match &mut facts.authority {
+            Some(authority) if before.is_some_and(|before| before.is_same(authority)) => {
+                facts.authority = None;
+            }
+            Some(authority) => authority.since = authority.since.or(self.at),
+            None => {}
+        }
         let known = &self.known().model;
         let model = facts.model.clone().filter(|model| known.as_ref() != Some(model));
         self.facts.merge(self.agent, facts, self.events);

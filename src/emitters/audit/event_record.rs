@@ -123,12 +123,15 @@ fn bounded(id: &CorrId) -> String {
 
 fn of_session(session: &Session) -> String {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+    let allowed = session.authority.as_ref().and_then(|authority| authority.allowed);
     let facts = [
         ("agent", text(&session.agent)),
         ("version", text(&session.version)),
         ("model", text(&session.model)),
         ("cwd", text(&session.cwd)),
         ("branch", text(&session.branch)),
+        ("allowed", allowed.map(|allowed| allowed.as_str().to_owned())),
+        ("authority", session.authority.as_ref().map(|authority| authority.words())),
         ("outcome", session.outcome.map(|outcome| outcome.as_str().to_owned())),
         ("reason", text(&session.outcome_reason)),
     ];

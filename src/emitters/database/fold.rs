@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::entry_row::EntryRow;
 use crate::{
     conversation::{
-        CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp,
-        TokenUsage, Warning, WarningKind,
+        Authority, CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text,
+        Timestamp, TokenUsage, Warning, WarningKind,
     },
     emitters::usage::UsedFor,
 };
@@ -22,6 +22,8 @@ pub(in crate::emitters) struct Fold<E = EntryRow> {
     pub(in crate::emitters) facts: Session,
     /// The earliest and the latest moment in the segment.
     pub(in crate::emitters) span: Option<(Timestamp, Timestamp)>,
+    /// What its agent may do without asking: each statement.
+    pub(in crate::emitters) authority: Vec<NewAuthority>,
     /// The added entries, in order.
     pub(in crate::emitters) entries: Vec<NewEntry<E>>,
     /// Changes to earlier entries.
@@ -43,6 +45,17 @@ pub(in crate::emitters) struct NewEntry<E = EntryRow> {
     pub(in crate::emitters) corr_id: Option<CorrId>,
     /// Whether the entry is still growing at the end of the segment.
     pub(in crate::emitters) grows: bool,
+}
+
+/// What an agent may do from here on.
+#[derive(Debug)]
+pub(in crate::emitters) struct NewAuthority {
+    pub(in crate::emitters) position: Position,
+    /// The number of entries of the segment before it.
+    pub(in crate::emitters) entries: usize,
+    /// The latest moment of the segment before it.
+    pub(in crate::emitters) last: Option<Timestamp>,
+    pub(in crate::emitters) authority: Box<Authority>,
 }
 
 /// A change to an earlier entry.
@@ -76,6 +89,7 @@ impl<E> Default for Fold<E> {
         Self {
             facts: Session::default(),
             span: None,
+            authority: Vec::new(),
             entries: Vec::new(),
             changes: BTreeMap::new(),
             usage: BTreeMap::new(),
@@ -88,6 +102,12 @@ impl<E> Default for Fold<E> {
 impl Fold<Arc<NormalizedEntry>> {
     pub(in crate::emitters) fn apply(&mut self, event: Located<DomainEvent>) {
         let Located { position, item, .. } = event;
+        if let DomainEvent::Session(news) = &item
+            && let Some(authority) = news.authority.clone()
+        {
+            let (entries, last) = (self.entries.len(), self.span.map(|(_, last)| last));
+            self.authority.push(NewAuthority { position, entries, last, authority });
+        }
         if let Some(at) = item.timestamp() {
             let (first, last) = self.span.unwrap_or((at, at));
             self.span = Some((first.min(at), last.max(at)));
@@ -158,7 +178,7 @@ impl Fold<Arc<NormalizedEntry>> {
 
     /// Splits the entries into columns.
     pub(in crate::emitters) fn into_rows(self) -> Fold {
-        let Self { facts, span, entries, changes, usage, warnings, places } = self;
+        let Self { facts, span, authority, entries, changes, usage, warnings, places } = self;
         let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
             let entry = EntryRow::new(entry, corr_id.as_ref());
             NewEntry { position, entry, corr_id, grows }
@@ -169,7 +189,7 @@ impl Fold<Arc<NormalizedEntry>> {
             (corr_id, Change { position, whole, more, closed })
         });
         let (entries, changes) = (entries.collect(), changes.collect());
-        Fold { facts, span, entries, changes, usage, warnings, places }
+        Fold { facts, span, authority, entries, changes, usage, warnings, places }
     }
 }
 
@@ -181,7 +201,7 @@ impl<E> Fold<E> {
 
     /// Whether the segment only changes existing entries.
     pub(in crate::emitters) fn adds_nothing(&self) -> bool {
-        let Self { changes: _, facts, span, entries, usage, warnings, places: _ } = self;
+        let Self { facts, span, entries, usage, warnings, .. } = self;
         let has_rows = !(entries.is_empty() && usage.is_empty() && warnings.is_empty());
         !has_rows && span.is_none() && *facts == Session::default()
     }

@@ -31,7 +31,7 @@ pub use self::{
 };
 pub(super) use self::{
     entry_row::{EntryRow, ToolRow},
-    fold::{Change, Fold, NewEntry, Warned, Warnings},
+    fold::{Change, Fold, NewAuthority, NewEntry, Warned, Warnings},
 };
 
 /// The placeholder for an unknown moment of usage. It is not the beginning of a quarter of an hour.

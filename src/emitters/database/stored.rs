@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Parameter, Row, Store, StoreError, StoredEntry, query::sum};
-use crate::conversation::{DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
+use crate::conversation::{Authority, DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
 /// A stored session as domain events: the first read returns all events, each later read returns the new ones.
 ///
@@ -153,7 +153,30 @@ impl dyn Store + '_ {
         let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
                        parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch";
         let found = self.of_session(columns, "sessions WHERE id =", session, facts)?.pop();
-        found.ok_or_else(|| StoreError::unexpected(format!("there is no session {session}")))
+        let missing = || StoreError::unexpected(format!("there is no session {session}"));
+        Ok(Session { authority: self.authority(session)?, ..found.ok_or_else(missing)? })
+    }
+
+    /// What the agent of a session may do; the latest statement.
+    fn authority(&self, session: i64) -> Result<Option<Box<Authority>>, StoreError> {
+        let sql = format!(
+            "SELECT permission_mode, approval_policy, sandbox, allowed, since FROM authority
+             WHERE session = {} ORDER BY id DESC LIMIT 1",
+            self.dialect().parameter(1)
+        );
+        let mut found = None;
+        self.rows(&sql, &[session.into()], &mut |row| {
+            let allowed: Option<String> = row.get(3)?;
+            found = Some(Box::new(Authority {
+                permission_mode: row.text(0)?,
+                approval_policy: row.text(1)?,
+                sandbox: row.text(2)?,
+                allowed: allowed.and_then(|name| serde_json::from_value(name.into()).ok()),
+                since: row.moment(4)?,
+            }));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, StoreError> {
@@ -236,5 +259,6 @@ fn facts(row: &dyn Row) -> Result<Session, StoreError> {
         started_at: row.moment(14)?,
         ended_at: row.moment(15)?,
         branch: row.text(16)?,
+        ..Session::default()
     })
 }

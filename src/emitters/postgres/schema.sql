@@ -68,6 +68,23 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
 CREATE INDEX sessions_by_task ON sessions USING hash (task);
 
+-- What an agent may do without asking, whenever its log states something new about that.
+CREATE TABLE authority (
+    id              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    session         BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    entries         BIGINT NOT NULL,    -- how many entries of the session were before it
+    line            BIGINT NOT NULL,    -- its line in the source
+    "offset"        BIGINT NOT NULL,
+    since           BIGINT,             -- the moment, as stated
+    last_at         BIGINT,             -- the latest moment before it
+    permission_mode TEXT COLLATE "C",   -- in the agent's words
+    approval_policy TEXT COLLATE "C",
+    sandbox         TEXT COLLATE "C",
+    allowed         TEXT COLLATE "C"    -- reading, asking, edits, sandbox, policy, everything; NULL: unknown
+);
+CREATE INDEX authority_by_session ON authority (session);
+CREATE INDEX authority_by_allowed ON authority (allowed);
+
 CREATE TABLE entries (
     id             BIGINT PRIMARY KEY,
     session        BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

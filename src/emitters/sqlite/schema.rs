@@ -11,6 +11,7 @@
 #![doc = include_str!("schema_3.sql")]
 #![doc = include_str!("schema_4.sql")]
 #![doc = include_str!("schema_5.sql")]
+#![doc = include_str!("schema_6.sql")]
 //! ```
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
@@ -48,6 +49,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
     include_str!("schema_5.sql"),
+    include_str!("schema_6.sql"),
 ];
 
 /// The tables of a database, in SQL, with comments that describe each column, and the changes of later versions.
@@ -60,7 +62,9 @@ pub const SCHEMA: &str = concat!(
     "\n",
     include_str!("schema_4.sql"),
     "\n",
-    include_str!("schema_5.sql")
+    include_str!("schema_5.sql"),
+    "\n",
+    include_str!("schema_6.sql")
 );
 
 /// The current version, which this program reads and writes.

@@ -21,6 +21,7 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     fact(page, "title", text(&session.title));
     fact(page, "cwd", text(&session.cwd));
     fact(page, "branch", text(&session.branch));
+    fact(page, "allowed", allowed(session));
     fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
     fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
 }
@@ -44,6 +45,7 @@ pub(super) fn news(old: &Session, new: &Session) -> Row {
         ("title", text(&old.title), text(&new.title)),
         ("cwd", text(&old.cwd), text(&new.cwd)),
         ("branch", text(&old.branch), text(&new.branch)),
+        ("allowed", allowed(old), allowed(new)),
         ("agent", text(&old.agent), text(&new.agent)),
         ("version", text(&old.version), text(&new.version)),
         ("session", id(old), id(new)),
@@ -88,6 +90,15 @@ fn model(session: &Session) -> Option<String> {
     Some(match &session.reasoning_effort {
         Some(effort) => format!("{model} ({effort})"),
         None => model.into_owned(),
+    })
+}
+
+/// What the agent may do without asking: `everything (bypassPermissions)`.
+fn allowed(session: &Session) -> Option<String> {
+    let authority = session.authority.as_ref()?;
+    Some(match authority.allowed {
+        Some(allowed) => format!("{} ({})", allowed.as_str(), authority.words()),
+        None => authority.words(),
     })
 }
 

@@ -264,7 +264,7 @@ impl Follow {
         let is_touched = length != offset || modified != self.modified;
         if length < offset
             || (is_touched && !self.is_as_it_was()?)
-            || (is_touched && self.was_copied(offset, length)?)
+            || (is_touched && self.was_copied(length)?)
         {
             return self.was_truncated();
         }

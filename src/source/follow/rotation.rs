@@ -35,9 +35,9 @@ impl Follow {
 
     fn try_resume(&mut self, left: &Identity) -> Result<Option<Notice>, SourceError> {
         let here = self.identity(left.read.length)?;
-        let length = self.status()?.0;
+        // The beginnings of lines may be alike: then the order of the files tells.
         let is_alike = here.is_some_and(|here| here.is_alike(left))
-            && !self.was_copied(left.read.length, length)?;
+            && (left.read.length >= CERTAIN || self.copies()?.is_empty());
         let is_same = self.number()? == (left.device, left.inode);
         let mut notice = None;
         if !(is_alike && is_same) {
@@ -96,10 +96,10 @@ impl Follow {
 
     /// Whether this file was copied and truncated: a copy is longer than it is. Content does not tell where few bytes
     /// were read, as the beginnings of lines may be alike.
-    pub(super) fn was_copied(&self, read: u64, length: u64) -> Result<bool, SourceError> {
+    pub(super) fn was_copied(&self, length: u64) -> Result<bool, SourceError> {
         let is_longer =
             |copy: &rotated::Rotated| fs::metadata(&copy.path).is_ok_and(|it| it.len() > length);
-        Ok(read < CERTAIN && self.copies()?.iter().any(is_longer))
+        Ok(self.file.offset() < CERTAIN && self.copies()?.iter().any(is_longer))
     }
 
     /// Continues in the next file that had the log's name after this one.

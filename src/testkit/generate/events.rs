@@ -7,8 +7,8 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use super::value::literal;
 use crate::{
     conversation::{
-        ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Outcome,
-        Position, Session, Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
+        ActionType, Authority, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType,
+        Outcome, Position, Session, Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
     },
     json::Raw,
 };
@@ -116,9 +116,14 @@ impl Log {
             }
             Step::Session => {
                 let outcome = Some(Outcome::Success);
+                let authority = which.is_multiple_of(3).then(|| {
+                    let since = which.is_multiple_of(2).then_some(at);
+                    Box::new(Authority { since, ..Authority::of_mode(text.clone()) })
+                });
                 DomainEvent::Session(Box::new(Session {
                     title: Some(text),
                     outcome,
+                    authority,
                     ..Session::default()
                 }))
             }

@@ -7,7 +7,7 @@ use super::{
     facts::Facts,
 };
 use crate::{
-    conversation::{Outcome, Session, Text, TokenUsage},
+    conversation::{Allowed, Authority, Outcome, Session, Text, TokenUsage},
     emitters::human,
 };
 
@@ -41,12 +41,28 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup 
                 @if let Some(branch) = &session.branch {
                     span { (icon("i", "branch")) (line(branch.decode())) }
                 }
+                @if let Some(authority) = &session.authority {
+                    (allowed(authority))
+                }
                 @if let Some(begun) = facts.begun.and_then(|at| time::stamped(at, "%-d %b %Y %H:%M:%S")) {
                     span { (icon("i", "clock")) (begun) " UTC" }
                 }
                 @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
             }
             dl.figures { (figures(facts)) }
+        }
+    }
+}
+
+/// What the agent may do without asking, with its own words and the time since when on hover.
+fn allowed(authority: &Authority) -> Markup {
+    let words = authority.words();
+    let since = authority.since.and_then(|at| time::format(at, "%-d %b %Y %H:%M:%S"));
+    let since = since.map(|since| format!("{words}, since {since} UTC"));
+    let allowed = authority.allowed.map(Allowed::as_str);
+    html! {
+        span data-allowed=[allowed] title=(line(since.as_deref().unwrap_or(&words))) {
+            (icon("i", "key")) "allowed: " (line(allowed.unwrap_or(&words)))
         }
     }
 }

@@ -117,6 +117,7 @@ impl<'s> RowWriter<'s> {
             Some(session) => session,
             None => self.begin(source, number, task)?,
         };
+        self.add_authority(&session, &part.authority)?;
         self.add_entries(&mut session, &part.entries);
         self.add_usage(session.id, &part.usage)?;
         self.add_warnings(session.id, part.warnings.iter().chain(unknown.iter()))?;

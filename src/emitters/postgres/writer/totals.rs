@@ -1,12 +1,12 @@
-//! Totals of a session next to its entries: tokens and warnings.
+//! What a session has next to its entries: tokens, warnings, and what its agent may do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::RowWriter;
+use super::{RowWriter, WrittenSession};
 use crate::{
-    conversation::{CorrId, Json, Timestamp, TokenUsage, WarningKind},
+    conversation::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind},
     emitters::{
-        database::{NOT_STATED, Warned},
+        database::{NOT_STATED, NewAuthority, Warned},
         postgres::{
             error::PostgresFailure,
             statements::{signed, text},
@@ -16,6 +16,37 @@ use crate::{
 };
 
 impl RowWriter<'_> {
+    /// Inserts what the agent may do from here on.
+    pub(super) fn add_authority(
+        &mut self,
+        session: &WrittenSession,
+        stated: &[NewAuthority],
+    ) -> Result<(), PostgresFailure> {
+        for NewAuthority { position, entries, last, authority } in stated {
+            let sql = "INSERT INTO authority (session, entries, line, \"offset\", since, last_at, permission_mode,
+                                              approval_policy, sandbox, allowed)
+                       SELECT $1, $2, $3, $4, $5, greatest(last_at, $6), $7, $8, $9, $10
+                       FROM sessions WHERE id = $1";
+            let words = |words: &Option<Text>| words.as_ref().map(|it| encoded(Some(&it.decode())));
+            self.session.run(
+                sql,
+                &[
+                    &session.id,
+                    &(session.entries + *entries as i64),
+                    &signed(position.line),
+                    &signed(position.offset),
+                    &authority.since.map(Timestamp::as_millis),
+                    &last.map(Timestamp::as_millis),
+                    &words(&authority.permission_mode),
+                    &words(&authority.approval_policy),
+                    &words(&authority.sandbox),
+                    &authority.allowed.map(Allowed::as_str),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
     /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
     pub(super) fn add_usage(
         &mut self,

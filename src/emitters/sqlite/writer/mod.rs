@@ -113,6 +113,7 @@ impl<'t> SourceWriter<'t> {
             Some(session) => session,
             None => self.begin(key)?,
         };
+        self.add_authority(&session, &part.authority)?;
         self.add_entries(&mut session, &part.entries)?;
         self.add_usage(session.id, &part.usage)?;
         for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {

@@ -1,4 +1,4 @@
-//! Totals of a session next to its entries: tokens and warnings.
+//! What a session has next to its entries: tokens, warnings, and what its agent may do.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,51 @@ use rusqlite::params;
 
 use super::{
     super::statements::{find, run},
-    SourceWriter, signed,
+    SourceWriter, StoredSession, signed,
 };
 use crate::{
-    conversation::{CorrId, Json, Timestamp, TokenUsage, WarningKind},
+    conversation::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind},
     emitters::{
-        database::{NOT_STATED, Warned},
+        database::{NOT_STATED, NewAuthority, Warned},
         usage::UsedFor,
     },
 };
 
 impl SourceWriter<'_> {
+    /// Inserts what the agent may do from here on.
+    pub(super) fn add_authority(
+        &self,
+        session: &StoredSession,
+        stated: &[NewAuthority],
+    ) -> rusqlite::Result<()> {
+        for NewAuthority { position, entries, last, authority } in stated {
+            let sql = "INSERT INTO authority (session, entries, line, offset, since, last_at, permission_mode,
+                                              approval_policy, sandbox, allowed, crc32)
+                       SELECT ?1, ?2, ?3, ?4, ?5, last, ?7, ?8, ?9, ?10,
+                              row_crc32(?1, ?2, ?3, ?4, ?5, last, ?7, ?8, ?9, ?10)
+                       FROM (SELECT max(coalesce(last_at, ?6), coalesce(?6, last_at)) AS last
+                             FROM sessions WHERE id = ?1)";
+            let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+            run(
+                self.transaction,
+                sql,
+                params![
+                    session.id,
+                    session.entries + *entries as i64,
+                    signed(position.line),
+                    signed(position.offset),
+                    authority.since.map(Timestamp::as_millis),
+                    last.map(Timestamp::as_millis),
+                    text(&authority.permission_mode),
+                    text(&authority.approval_policy),
+                    text(&authority.sandbox),
+                    authority.allowed.map(Allowed::as_str),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
     /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
     pub(super) fn add_usage(
         &self,

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use self::types::{Kind, Message};
 use crate::{
     conversation::{
-        CorrId, Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage, ToolStatus,
-        tool_calls::ToolOutcome,
+        Authority, CorrId, Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage,
+        ToolStatus, tool_calls::ToolOutcome,
     },
     executors::{
         Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed,
@@ -143,6 +143,8 @@ impl Executor for Acp {
                 cx.result(id, ToolOutcome::new(ToolStatus::Success, cx.at));
             }
             Kind::Mode(mode) => {
+                let authority = Some(Box::new(Authority::of_mode(mode.clone())));
+                cx.session(Session { authority, ..Session::default() });
                 cx.entry(NormalizedEntryType::SystemMessage, format!("mode: {mode}"), extra);
             }
             // They belong to a session without an id.

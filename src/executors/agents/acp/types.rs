@@ -1,7 +1,9 @@
 //! The wire types of the Agent Client Protocol: requests and notifications of both sides, and responses.
 
 use crate::{
-    conversation::{CorrId, Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus},
+    conversation::{
+        Authority, CorrId, Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus,
+    },
     executors::{
         Header, Parsed,
         dialect::{jsonrpc::Rpc, notice::Said},
@@ -178,6 +180,13 @@ pub(super) fn facts(given: &mut Object<'_>) -> Session {
         version: agent.text("version"),
         cwd: given.text("cwd"),
         title: given.text("title"),
+        authority: given
+            .within("modes", |modes| {
+                modes.ignore(&["availableModes"]);
+                modes.text("currentModeId")
+            })
+            .flatten()
+            .map(|mode| Box::new(Authority::of_mode(mode))),
         ended_at: given.timestamp("updatedAt"),
         ..Session::default()
     };

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    conversation::{CorrId, Outcome, Session, Text, TokenUsage},
+    conversation::{Authority, CorrId, Outcome, Session, Text, TokenUsage},
     executors::{
         Extra, Header, Parsed,
         wire::{Object, value},
@@ -63,9 +63,17 @@ impl<'a> JsonLine<'a> {
         header.at = object.timestamp("timestamp_ms").or(header.at);
         let line = match &*header.name {
             "system/init" => {
-                object.ignore(&["apiKeySource", "permissionMode"]);
-                let (cwd, model) = (object.text("cwd"), object.text("model"));
-                Some(Self::Init(Session { cwd, model, ..Session::default() }))
+                object.ignore(&["apiKeySource"]);
+                Some(Self::Init(Session {
+                    cwd: object.text("cwd"),
+                    model: object.text("model"),
+                    // The same word, whatever runs without a question.
+                    authority: object.text("permissionMode").map(|mode| {
+                        let permission_mode = Some(mode);
+                        Box::new(Authority { permission_mode, ..Authority::default() })
+                    }),
+                    ..Session::default()
+                }))
             }
             "user" | "assistant" => Self::take_message(object, header),
             "thinking/delta" => Some(Self::Thinking(object.text("text").unwrap_or_default())),

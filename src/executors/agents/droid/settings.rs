@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{result::DroidResult, usage};
 use crate::{
-    conversation::{Session, SessionId, TokenUsage},
+    conversation::{Authority, Session, SessionId, TokenUsage},
     executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
 };
 
@@ -55,14 +55,14 @@ impl Executor for DroidSettings {
         header.name = "settings".into();
         // The time of the first request, the only stated time.
         header.at = object.timestamp("providerLockTimestamp");
-        // The autonomy level, and whether the session is archived.
-        object.ignore(&["archivedAt", "autonomyMode"]);
+        object.ignore(&["archivedAt"]);
         let facts = Session {
             session_id: self.session.clone(),
             model: object.text("model"),
             provider: object.text("providerLock"),
             reasoning_effort: object.text("reasoningEffort"),
             duration_ms: object.u64("assistantActiveTimeMs"),
+            authority: object.text("autonomyMode").map(Authority::of_mode).map(Box::new),
             ..Session::default()
         };
         Parsed::Line(Settings { facts, used: usage::take_field(object, "tokenUsage") })

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     conversation::{
-        CorrId, Json, NormalizedEntryType,
+        Authority, CorrId, Json, NormalizedEntryType,
         NormalizedEntryType::{AssistantMessage, SystemMessage, Thinking},
         Session, Text,
     },
@@ -77,9 +77,8 @@ pub struct Answer<'a> {
 }
 
 /// Records with a single message.
-const NOTICES: [Notice; 5] = [
+const NOTICES: [Notice; 4] = [
     ("context.apply_compaction", SystemMessage, "compaction: ", "summary"),
-    ("permission.set_mode", SystemMessage, "permission mode: ", "mode"),
     ("plan_mode.enter", SystemMessage, "plan mode begins", ""),
     ("plan_mode.exit", SystemMessage, "plan mode ends", ""),
     ("turn.cancel", SystemMessage, "cancelled", ""),
@@ -133,6 +132,10 @@ impl<'a> KimiLine<'a> {
                 Self::Facts(Box::new(Session { started_at, ..Session::default() }))
             }
             "config.update" | "profile.bind" => Self::Facts(Box::new(take_facts(given))),
+            "permission.set_mode" => {
+                let authority = given.text("mode").map(Authority::of_mode).map(Box::new);
+                Self::Facts(Box::new(Session { authority, ..Session::default() }))
+            }
             "turn.prompt" | "turn.steer" => {
                 given.ignore(&["origin"]);
                 let text = Blocks::read(given.raw("input")?).text();

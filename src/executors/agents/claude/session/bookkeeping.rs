@@ -82,7 +82,9 @@ fn quiet_fields(kind: &str) -> Option<&'static [&'static str]> {
         "file-history-delta" => &["messageId", "snapshotMessageId", "trackingPath", "backup"],
         "file-history-snapshot" => &["messageId", "snapshot", "isSnapshotUpdate"],
         "last-prompt" => &["lastPrompt", "leafUuid"],
-        "permission-mode" | "mode" => &["permissionMode", "mode"],
+        "mode" => &["mode"],
+        // The author of the record.
+        "permission-mode" => &[],
         "queue-operation" => &["operation", "content"],
         "started" => &["key"],
         "tag" => &["tag"],

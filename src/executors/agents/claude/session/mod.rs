@@ -18,8 +18,8 @@ use self::{
 };
 use crate::{
     conversation::{
-        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
-        Timestamp, ToolStatus, tool_calls::RecentIds,
+        ActionType, Authority, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId,
+        Text, Timestamp, ToolStatus, tool_calls::RecentIds,
     },
     executors::{
         Evidence, Executor, Extra, Format, Header, Parsed,
@@ -217,7 +217,8 @@ impl Step<'_, '_> {
     /// Applies the author of a record. The directory of the session is the first one, since commands that change the
     /// directory also change the field.
     fn enter(&mut self, author: Author) {
-        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, .. } = author;
+        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, authority, .. } =
+            author;
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
         let known = self.cx.known();
         if known.session_id.is_none() && agent.is_some() {
@@ -234,6 +235,8 @@ impl Step<'_, '_> {
         let version = version.filter(|version| known.version.as_ref() != Some(version));
         let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
         let branch = branch.filter(|branch| is_other || known.branch.as_ref() != Some(branch));
+        let is_known = |new: &Authority| known.authority.as_ref().is_some_and(|it| it.is_same(new));
+        let authority = authority.filter(|new| !is_known(new)).map(Box::new);
         let started_at = self.cx.at.filter(|_| known.started_at.is_none());
         self.cx.parent = match &agent {
             Some(agent) => Some(CorrId::from(&**agent)),
@@ -241,13 +244,14 @@ impl Step<'_, '_> {
             None => None,
         };
         let has_news = version.is_some() || cwd.is_some() || branch.is_some();
-        if is_other || has_news || started_at.is_some() {
+        if is_other || has_news || authority.is_some() || started_at.is_some() {
             self.cx.session(Session {
                 session_id: session_id.map(SessionId::from),
                 parent_session_id: parent.map(SessionId::from),
                 version,
                 cwd,
                 branch,
+                authority,
                 started_at,
                 ..Session::default()
             });

@@ -7,7 +7,7 @@ use super::{
     progress::{self, Progress},
 };
 use crate::{
-    conversation::{CorrId, Text},
+    conversation::{Authority, CorrId, Text},
     executors::{
         Header, Parsed,
         wire::{Object, value},
@@ -38,18 +38,19 @@ pub struct Author {
     pub version: Option<Text>,
     /// Whether a sub-agent wrote it.
     pub is_sidechain: bool,
+    /// What the agent may do.
+    pub authority: Option<Authority>,
     /// The sub-agent.
     pub agent_id: Option<Text>,
 }
 
 /// Known, unused fields of all records in the tree.
-const COMMON: [&str; 15] = [
+const COMMON: [&str; 14] = [
     "entrypoint",
     "level",
     "logicalParentUuid",
     "parentToolUseID",
     "parentUuid",
-    "permissionMode",
     "promptId",
     "requestId",
     "session_id",
@@ -117,6 +118,7 @@ impl Author {
             cwd: object.text("cwd"),
             branch: object.text("gitBranch").filter(|branch| !branch.is_empty()),
             session_id: object.text("sessionId"),
+            authority: object.text("permissionMode").map(Authority::of_mode),
             version: object.text("version"),
             uuid: object.corr_id("uuid"),
             agent_id: object.text("agentId"),

@@ -100,6 +100,7 @@ impl Executor for ClaudeStream {
     ) {
         match line {
             ClaudeStreamJson::Init(facts) => memory.init(*facts, cx),
+            ClaudeStreamJson::Facts(facts) => cx.session(*facts),
             ClaudeStreamJson::TaskRuns(call) => {
                 if let Some(call) = call {
                     cx.running(&call);

@@ -2,7 +2,7 @@
 
 use super::run_result::RunResult;
 use crate::{
-    conversation::{CorrId, NormalizedEntryType, Session, Text},
+    conversation::{Authority, CorrId, NormalizedEntryType, Session, Text},
     executors::{
         Header, Parsed,
         claude::notice::{api_error, compaction, hook_failure},
@@ -17,6 +17,8 @@ use crate::{
 pub enum ClaudeStreamJson<'a> {
     /// `system/init`: the beginning of a run.
     Init(Box<Session>),
+    /// `system/status`: changed facts.
+    Facts(Box<Session>),
     /// `task_started`, `task_progress`: the task of this call is running.
     TaskRuns(Option<CorrId>),
     /// `task_notification`: a sub-agent or a background command ended.
@@ -148,8 +150,10 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             return Parsed::Ignored;
         }
         "status" | "state" => {
-            object.ignore(&["status", "state", "permissionMode"]);
-            return Parsed::Ignored;
+            object.ignore(&["status", "state"]);
+            let Some(mode) = object.text("permissionMode") else { return Parsed::Ignored };
+            let authority = Some(Box::new(Authority::of_mode(mode)));
+            ClaudeStreamJson::Facts(Box::new(Session { authority, ..Session::default() }))
         }
         _ => return Parsed::Unknown,
     })
@@ -183,7 +187,7 @@ fn take_user<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
 fn take_init(object: &mut Object<'_>) -> Session {
     object.ignore(&["agents", "analytics_disabled", "apiKeySource", "fast_mode_disabled_reason"]);
     object.ignore(&["fast_mode_state", "mcp_servers", "memory_paths", "messaging_socket_path"]);
-    object.ignore(&["output_style", "per_turn_effort_active", "permissionMode", "plugins"]);
+    object.ignore(&["output_style", "per_turn_effort_active", "plugins"]);
     object.ignore(&["product_feedback_disabled", "skills", "slash_commands", "view_mode"]);
     object.ignore(&["terminal_slash_commands"]);
     Session {
@@ -191,6 +195,7 @@ fn take_init(object: &mut Object<'_>) -> Session {
         tools: object.texts("tools"),
         model: object.text("model"),
         version: object.text("claude_code_version"),
+        authority: object.text("permissionMode").map(Authority::of_mode).map(Box::new),
         ..Session::default()
     }
 }

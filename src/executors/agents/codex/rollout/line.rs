@@ -4,7 +4,7 @@
 
 use super::{event::Event, item::ResponseItem};
 use crate::{
-    conversation::{Session, SessionId, Text},
+    conversation::{Allowed, Authority, Session, SessionId, Text},
     executors::{
         Header, Parsed,
         wire::{Object, value},
@@ -114,10 +114,30 @@ pub(super) fn is_known(name: &str) -> bool {
     known.contains(&name)
 }
 
+/// The approval policy and the sandbox, which are stated together.
+fn take_authority(payload: &mut Object<'_>) -> Option<Authority> {
+    let approval_policy = payload.text("approval_policy");
+    // Folders and the network are details of the sandbox.
+    let mut policy = payload.object("sandbox_policy").unwrap_or_default();
+    let sandbox = policy.text("type").or_else(|| policy.text("mode"));
+    let words = [&approval_policy, &sandbox].map(|words| words.as_ref().map(Text::decode));
+    let allowed = match words.each_ref().map(Option::as_deref) {
+        // It asks about all commands but those that only read.
+        [Some("untrusted"), _] => Some(Allowed::Asking),
+        [Some("never"), Some("read-only")] => Some(Allowed::Reading),
+        [_, Some("read-only")] => Some(Allowed::Asking),
+        [_, Some("workspace-write" | "external-sandbox")] => Some(Allowed::Sandbox),
+        [_, Some("danger-full-access")] => Some(Allowed::Everything),
+        _ => None,
+    };
+    let is_stated = approval_policy.is_some() || sandbox.is_some();
+    is_stated.then(|| Authority { approval_policy, sandbox, allowed, ..Authority::default() })
+}
+
 fn take_turn_context(payload: &mut Object<'_>) -> Session {
     payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
     payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
-    payload.ignore(&["approval_policy", "approvals_reviewer", "sandbox_policy"]);
+    payload.ignore(&["approvals_reviewer"]);
     payload.ignore(&["permission_profile", "active_permission_profile", "network"]);
     payload.ignore(&["file_system_sandbox_policy", "workspace_roots", "truncation_policy"]);
     payload.ignore(&["collaboration_mode", "multi_agent_mode", "multi_agent_version"]);
@@ -126,6 +146,7 @@ fn take_turn_context(payload: &mut Object<'_>) -> Session {
         cwd: payload.text("cwd"),
         model: payload.text("model"),
         reasoning_effort: payload.text("effort"),
+        authority: take_authority(payload).map(Box::new),
         ..Session::default()
     }
 }

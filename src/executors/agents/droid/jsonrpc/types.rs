@@ -3,7 +3,7 @@
 use super::super::{message::BlockMessage, usage};
 use crate::{
     conversation::{
-        CorrId, Json,
+        Authority, CorrId, Json,
         NormalizedEntryType::{AssistantMessage, ErrorMessage, SystemMessage},
         Outcome, Session, Text, TokenUsage,
     },
@@ -313,6 +313,10 @@ pub(super) fn facts(given: &mut Object<'_>) -> Session {
         reasoning_effort: of("reasoningEffort"),
         cwd: of("cwd"),
         title: of("title"),
+        authority: of("autonomyLevel")
+            .or_else(|| of("autonomyMode"))
+            .map(Authority::of_mode)
+            .map(Box::new),
         session_id: given.str("sessionId").map(Into::into),
         parent_session_id: given.str("callingSessionId").map(Into::into),
         ..Session::default()

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    conversation::{Session, SessionId, Text, Timestamp, TokenUsage},
+    conversation::{Authority, Session, SessionId, Text, Timestamp, TokenUsage},
     executors::{
         Header,
         agents::opencode::types::{Attachment, OpencodeError, ToolUse, take_text, take_usage},
@@ -91,6 +91,7 @@ fn take_facts(info: &mut Object<'_>) -> (Session, Option<Text>) {
         title: info.text("title"),
         version: info.text("version"),
         cwd: info.text("directory"),
+        authority: take_authority(info).map(Box::new),
         started_at: info
             .within("time", |time| {
                 time.ignore(&["updated", "compacting", "archived"]);
@@ -100,9 +101,23 @@ fn take_facts(info: &mut Object<'_>) -> (Session, Option<Text>) {
         ..Session::default()
     };
     // Derived from the messages, or configuration.
-    info.ignore(&["slug", "projectID", "workspaceID", "path", "summary", "permission", "share"]);
+    info.ignore(&["slug", "projectID", "workspaceID", "path", "summary", "share"]);
     let mut revert = info.object("revert").unwrap_or_default();
     (facts, revert.text("messageID"))
+}
+
+/// The rules of a session, which change the user's settings: `deny question, ask bash git push *`. What they allow
+/// depends on the settings, which the log does not state.
+fn take_authority(info: &mut Object<'_>) -> Option<Authority> {
+    let mut rules = Vec::new();
+    info.within_each("permission", |rule| {
+        let [action, tool, pattern] =
+            ["action", "permission", "pattern"].map(|key| rule.str(key).unwrap_or_default());
+        let pattern = if pattern == "*" { "" } else { &*pattern };
+        rules.push(format!("{action} {tool} {pattern}").trim().to_owned());
+    });
+    let words = Text::from(rules.join(", "));
+    (!rules.is_empty()).then(|| Authority { approval_policy: Some(words), ..Authority::default() })
 }
 
 impl<'a> Message<'a> {

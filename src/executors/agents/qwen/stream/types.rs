@@ -1,7 +1,7 @@
 //! The wire types of `qwen -o stream-json`, releases 0.12 to 0.23.
 
 use crate::{
-    conversation::{CorrId, Json, Outcome, Session, Text, TokenUsage},
+    conversation::{Authority, CorrId, Json, Outcome, Session, Text, TokenUsage},
     executors::{
         Header, Parsed,
         dialect::{
@@ -105,13 +105,14 @@ fn take_event<'a>(object: &mut Object<'a>) -> Parsed<QwenJson<'a>> {
 }
 
 fn take_init(object: &mut Object<'_>) -> Session {
-    object.ignore(&["subtype", "mcp_servers", "permission_mode", "slash_commands", "agents"]);
+    object.ignore(&["subtype", "mcp_servers", "slash_commands", "agents"]);
     object.ignore(&["skills", "output_style", "capabilities"]);
     Session {
         cwd: object.text("cwd"),
         tools: object.texts("tools"),
         model: object.text("model"),
         version: object.text("qwen_code_version"),
+        authority: object.text("permission_mode").map(Authority::of_mode).map(Box::new),
         ..Session::default()
     }
 }
