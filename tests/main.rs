@@ -23,6 +23,7 @@ mod droid;
 mod droid_jsonrpc;
 mod droid_session;
 mod droid_settings;
+mod examining;
 mod fan_out;
 mod file_identity;
 mod file_ledger;

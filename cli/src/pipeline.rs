@@ -4,8 +4,10 @@
 use foldline::{
     conversation::{DomainEvent, Json, Located},
     emitters::traced::Traced,
-    executors::{AnyState, DynExecutor, Preparsed, Sessions, SessionsState},
-    processor::{Counts, Finished, LineFramer, Processor, Snapshot, SnapshotError},
+    executors::{
+        AnyState, DynExecutor, ExaminedState, Examining, Preparsed, Sessions, SessionsState,
+    },
+    processor::{Counts, Finished, LineFramer, Processor, Reads, Records, Snapshot, SnapshotError},
     source::{LogFile, Step},
     transduce::{Emitter, Resume, Transducer},
 };
@@ -40,25 +42,55 @@ pub fn begin<M>(
     Processor::with_framer(transducer, LineFramer::new(max_line))
 }
 
+/// Reads a log to its end for a report about the log itself.
+pub(crate) fn examine<M, Out>(
+    log: &mut Log,
+    executor: DynExecutor,
+    emitter: M,
+    max_line: usize,
+    each: impl FnMut(Out),
+) -> Result<Finished<ExaminedState, LogEmitter<M>>, Error>
+where
+    M: Emitter<Located<DomainEvent>, Out>,
+{
+    let source = log.span();
+    source.record("format", executor.format().name);
+    let transducer = Transducer::new(Examining::new(executor), Traced::new(source, emitter));
+    read(log, Processor::with_framer(transducer, LineFramer::new(max_line)), each)
+}
+
 /// Reads a log to its end, and returns the counts and the emitters.
 pub(crate) fn read_whole<M, Out>(
     log: &mut Log,
     executor: DynExecutor,
     emitter: M,
     max_line: usize,
-    mut each: impl FnMut(Out),
+    each: impl FnMut(Out),
 ) -> Result<(Counts, M), Error>
 where
     M: Emitter<Located<DomainEvent>, Out>,
 {
-    let mut processor = begin(executor, emitter, max_line, log.span());
+    let processor = begin(executor, emitter, max_line, log.span());
+    let Finished { counts, emitter, .. } = read(log, processor, each)?;
+    Ok((counts, emitter.into_inner()))
+}
+
+/// Reads the rest of a log.
+fn read<R, S, M, Out>(
+    log: &mut Log,
+    mut processor: Processor<R, S, LogEmitter<M>>,
+    mut each: impl FnMut(Out),
+) -> Result<Finished<S, LogEmitter<M>>, Error>
+where
+    R: Reads<Records, S, Located<DomainEvent>>,
+    M: Emitter<Located<DomainEvent>, Out>,
+{
     while !processor.is_done()
         && let Step::Bytes(bytes) = log.step()?
     {
         span(&processor).in_scope(|| processor.push(bytes, &mut each));
     }
-    let Finished { counts, emitter, .. } = processor.finish(each);
-    Ok((counts, emitter.into_inner()))
+    Ok(processor.finish(each))
 }
 
 /// Reads a file to its end on two threads; `read` receives the number of bytes read, and `after` is called from
@@ -123,6 +155,6 @@ pub(crate) fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
 }
 
 /// The span of the session that is being read, in which the next bytes are reduced.
-pub(crate) fn span<M>(processor: &LogProcessor<M>) -> Span {
+pub(crate) fn span<R, S, M>(processor: &Processor<R, S, LogEmitter<M>>) -> Span {
     processor.transducer().emitter().span().clone()
 }

@@ -10,6 +10,7 @@ mod cli;
 mod damage;
 mod disk_full;
 mod distinct;
+mod doctor;
 mod export;
 mod extreme_numbers;
 mod faults;

@@ -107,6 +107,12 @@ pub trait Executor: Sized + Send + Sync + 'static {
         cx: &mut Context<'_, Self::Result>,
     );
 
+    /// Whether nothing of a line is shown on purpose: bookkeeping of the agent that is read nevertheless, since it states
+    /// facts of the session or changes the memory. Other bookkeeping is [`Parsed::Ignored`]. Changes no event.
+    fn is_ignored(&self, _line: &Self::Line<'_>) -> bool {
+        false
+    }
+
     /// Ends the session: the log ended or another session begins in it. [`Reducing`](super::Reducing) ends open calls.
     fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
 }

@@ -14,6 +14,7 @@ pub mod dialect;
 pub mod diff;
 mod dynamic;
 mod evidence;
+mod examining;
 mod executor;
 mod facts;
 pub mod files;
@@ -34,6 +35,7 @@ pub use self::{
     context::{Context, Extra, Meta},
     dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed, RecordReducer, SessionOf},
     evidence::{Evidence, Judge},
+    examining::{ExaminedState, Examining, Ignored},
     executor::{Executor, Header, Parsed},
     format::Format,
     recogniser::{Recogniser, Verdict},

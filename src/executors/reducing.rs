@@ -130,6 +130,17 @@ impl<E: Executor> Reducing<E> {
         ParsedRecord::Object { rest: object.rest(), header, aside, session, parsed }
     }
 
+    /// The type of a record that is ignored on purpose.
+    pub(super) fn ignored<'p>(&self, record: &'p ParsedRecord<'_, E::Line<'_>>) -> Option<&'p str> {
+        let ParsedRecord::Object { header, aside: None, parsed, .. } = record else { return None };
+        let is_ignored = match parsed {
+            Parsed::Line(line) => self.executor.is_ignored(line),
+            Parsed::Ignored => true,
+            Parsed::Foreign | Parsed::Unknown => false,
+        };
+        is_ignored.then_some(&*header.name)
+    }
+
     /// The second half of reducing a record.
     pub(super) fn reduce_parsed(
         &self,

@@ -1,6 +1,7 @@
 //! `foldline doctor`: reports the parts of logs that were not understood.
 
 use std::{
+    cmp::Reverse,
     io::{self, Write},
     path::PathBuf,
 };
@@ -17,15 +18,18 @@ use crate::{
     options::{parse_size, sentence_width},
     pipeline,
     program::Program,
-    wrap::wrap,
+    wrap::{JOINT, wrap},
 };
 use foldline::{
     conversation::WarningKind,
     emitters::{drift::Drift, human, terminal::neutralise},
-    executors::Format,
-    processor::Counts,
+    executors::{Format, Ignored},
+    processor::{Counts, Finished},
     source::SourceError,
 };
+
+/// The number of types of ignored records that are named.
+const MOST_TYPES: usize = 6;
 
 /// The options of `foldline doctor`.
 #[derive(Debug, Args)]
@@ -104,16 +108,15 @@ fn examine(
         Err(error) => return Err(error),
     };
     let format = executor.format();
-    let (counts, drift) = pipeline::read_whole(
-        &mut log,
-        executor,
-        Drift::default(),
-        max_line,
-        |never| match never {},
-    )?;
+    let Finished { counts, state, emitter, .. } =
+        pipeline::examine(&mut log, executor, Drift::default(), max_line, |never| match never {})?;
+    let (ignored, drift) = (state.ignored(), emitter.into_inner());
     let width = sentence_width();
     // A path is printed whole, so that it can be copied.
-    *text += &format!("{name}\n{}\n", wrap(&heading(format, &drift, counts), width, 4));
+    *text += &format!("{name}\n{}\n", wrap(&heading(format, &drift, counts, ignored), width, 4));
+    if ignored.count() > 0 {
+        *text += &format!("{}\n", wrap(&types_of(ignored), width, 4));
+    }
     for (kind, subject, finding) in drift.findings() {
         let times = format!("{}×", finding.count);
         let what = format!("{} {subject}", label(kind));
@@ -135,16 +138,41 @@ fn examine(
     Ok(drift.is_empty())
 }
 
-fn heading(format: &Format, drift: &Drift, counts: Counts) -> String {
+fn heading(format: &Format, drift: &Drift, counts: Counts, ignored: &Ignored) -> String {
     let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
     let Counts { lines, records, .. } = counts;
+    let ignored = match ignored.count() {
+        0 => String::new(),
+        count => format!(", {count}{JOINT}of{JOINT}them{JOINT}ignored"),
+    };
     format!(
-        "  {} ({format}){}: {}, {}",
+        "  {} ({format}){}: {}, {}{ignored}",
         format.title,
         version.unwrap_or_default(),
         human::number_of(lines, "line"),
         human::number_of(records, "record")
     )
+}
+
+/// The types of the records that were ignored on purpose, the most frequent ones first.
+fn types_of(ignored: &Ignored) -> String {
+    let mut types: Vec<_> = ignored.by_type().collect();
+    types.sort_by_key(|(_, count)| Reverse(*count));
+    let (named, others) = types.split_at(types.len().min(MOST_TYPES));
+    let mut list: Vec<_> = named
+        .iter()
+        .map(|(name, count)| match name.is_empty() {
+            true => format!("{count} without a type"),
+            false => format!("{count} {}", clip(name, 40)),
+        })
+        .collect();
+    if !others.is_empty() {
+        let count: u64 = others.iter().map(|(_, count)| count).sum();
+        list.push(format!("{count} of other types"));
+    }
+    // A count stays with its type.
+    let list = list.iter().map(|each| each.replace(' ', JOINT));
+    format!("  ignored on purpose: {}", list.collect::<Vec<_>>().join(", "))
 }
 
 fn label(kind: WarningKind) -> String {

@@ -36,6 +36,10 @@ impl<R> HeldResults<R> {
         self.bytes
     }
 
+    pub(super) fn latest(&self, nth: usize) -> Option<&CorrId> {
+        self.by_age.iter().rev().nth(nth).map(|(held, _)| &held.id)
+    }
+
     pub(super) fn contains(&self, id: &CorrId) -> bool {
         self.ages.contains_key(id)
     }

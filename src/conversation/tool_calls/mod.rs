@@ -102,6 +102,11 @@ impl<R> ToolCalls<R> {
         self.held.len()
     }
 
+    /// The id of a held result, counted from the latest one.
+    pub(crate) fn latest_held(&self, nth: usize) -> Option<&CorrId> {
+        self.held.latest(nth)
+    }
+
     /// The number of bytes of open calls and held results, as measured by [`Limits`].
     pub fn bytes(&self) -> usize {
         self.open.bytes() + self.held.bytes()

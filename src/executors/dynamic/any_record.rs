@@ -28,6 +28,11 @@ impl<'a> AnyRecord<'a> {
         self.0.session()
     }
 
+    /// The type of a record that is ignored on purpose.
+    pub(in crate::executors) fn ignored(&self) -> Option<&str> {
+        self.0.ignored()
+    }
+
     pub(in crate::executors) fn reduce(self, state: &mut AnyState) -> Batch<DomainEvent> {
         self.0.reduce(state)
     }
@@ -42,6 +47,7 @@ impl fmt::Debug for AnyRecord<'_> {
 /// A record whose type is known only to its executor.
 pub(super) trait ReduceParsed {
     fn session(&self) -> Option<&str>;
+    fn ignored(&self) -> Option<&str>;
     fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent>;
 }
 
@@ -53,6 +59,10 @@ struct OwnRecord<'a, E: Executor> {
 impl<E: Executor> ReduceParsed for OwnRecord<'_, E> {
     fn session(&self) -> Option<&str> {
         self.record.session()
+    }
+
+    fn ignored(&self) -> Option<&str> {
+        self.reducing.ignored(&self.record)
     }
 
     fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent> {

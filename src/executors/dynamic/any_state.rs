@@ -9,7 +9,7 @@ use serde::{
 
 use crate::executors::{reducing::SessionState, sessions::StateSize};
 use crate::{
-    conversation::{DomainEvent, Json, WarningKind, tool_calls::CallResult},
+    conversation::{CorrId, DomainEvent, Json, WarningKind, tool_calls::CallResult},
     json,
     transduce::Batch,
 };
@@ -21,6 +21,8 @@ pub(in crate::executors) trait StoredState: Any + Send + Debug {
     fn as_any(&self) -> &dyn Any;
     fn is_same(&self, other: &dyn StoredState) -> bool;
     fn size(&self) -> usize;
+    /// The id of a result that awaits its call, counted from the latest one.
+    fn held(&self, nth: usize) -> Option<&CorrId>;
 }
 
 impl<R, M> StoredState for SessionState<R, M>
@@ -46,6 +48,10 @@ where
 
     fn size(&self) -> usize {
         StateSize::size(self)
+    }
+
+    fn held(&self, nth: usize) -> Option<&CorrId> {
+        self.calls().latest_held(nth)
     }
 }
 
@@ -85,6 +91,11 @@ impl AnyState {
         }
         let state: S = serde_json::from_str(stored.state.get())?;
         Ok(Self::new(format, Box::new(state)))
+    }
+
+    /// The id of a result that awaits its call, counted from the latest one.
+    pub(in crate::executors) fn held(&self, nth: usize) -> Option<&CorrId> {
+        self.state.held(nth)
     }
 
     pub(in crate::executors) fn is<S: StoredState>(&self) -> bool {

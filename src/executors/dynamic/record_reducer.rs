@@ -16,7 +16,7 @@ use super::{
     erased::{AnyExecutor, DynExecutor},
 };
 use crate::{
-    conversation::{DomainEvent, Json},
+    conversation::{CorrId, DomainEvent, Json},
     executors::{
         evidence::{Evidence, Judge},
         executor::{Header, Parsed},
@@ -127,6 +127,10 @@ where
     fn size(&self) -> usize {
         0
     }
+
+    fn held(&self, _nth: usize) -> Option<&CorrId> {
+        None
+    }
 }
 
 impl<R, S> RecordReducer<R, S>
@@ -217,6 +221,11 @@ where
 {
     fn session(&self) -> Option<&str> {
         self.session.as_deref()
+    }
+
+    /// Unknown: the reducer does not tell.
+    fn ignored(&self) -> Option<&str> {
+        None
     }
 
     fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent> {

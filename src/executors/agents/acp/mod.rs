@@ -164,6 +164,11 @@ impl Executor for Acp {
         }
     }
 
+    fn is_ignored(&self, (_, _, line): &Message<'_>) -> bool {
+        // The size of the context.
+        matches!(line, Kind::Usage(None))
+    }
+
     fn end(&self, memory: &mut AcpMemory, cx: &mut Cx<'_>) {
         memory.growing.close(cx);
         (memory.turns, memory.is_loading, memory.spent) = Default::default();

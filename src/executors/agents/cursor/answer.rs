@@ -37,16 +37,19 @@ pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> ToolOutcome {
         }
     };
     let mut answer = value::object(raw);
-    match &mut answer {
+    let is_told = match &mut answer {
         Some(answer) => take(call, answer, &mut result, cx),
-        None => result.body = Some(Body::Text(value::into_text(raw))),
-    }
+        None => {
+            result.body = Some(Body::Text(value::into_text(raw)));
+            false
+        }
+    };
     if let ToolStatus::Denied { reason } = &mut result.status {
         *reason = result.body.clone().map(Body::into_text);
     }
     let answer = answer.unwrap_or_default().rest();
     let is_bare = result.body.is_none() && result.action.is_none() && result.exit_status.is_none();
-    match is_bare && !answer.is_empty() {
+    match is_bare && !is_told && !answer.is_empty() {
         true => result.body = Some(Body::Json(report::object_of(&answer))),
         false => rest.extend(answer),
     }
@@ -55,8 +58,13 @@ pub(super) fn read(call: &ToolCall<'_>, cx: &mut Cx<'_>) -> ToolOutcome {
     result
 }
 
-/// Takes the known fields of a result by the kind of the tool.
-fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
+/// Takes the known fields of a result by the kind of the tool. Returns whether entries of a sub-agent show it.
+fn take(
+    call: &ToolCall<'_>,
+    answer: &mut Object<'_>,
+    result: &mut ToolOutcome,
+    cx: &mut Cx<'_>,
+) -> bool {
     result.duration_ms = answer.u64("executionTime").or_else(|| answer.u64("durationMs"));
     result.action = match &*call.kind {
         "editToolCall" => take_edit(answer, cx.cwd().as_deref()).map(Box::new),
@@ -73,13 +81,13 @@ fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, 
     let body = match &*call.kind {
         "shellToolCall" => take_output(answer, result).map(Body::Text),
         "grepToolCall" => answer.json("workspaceResults").map(Body::Json),
-        "taskToolCall" => take_steps(answer, call.id.as_ref(), cx).map(Body::Text),
         _ => blocks.map(|blocks| {
             let (text, extra) = cx.content(&call.kind, blocks);
             result.extra.extend(extra);
             Body::Text(text)
         }),
     };
+    let is_told = &*call.kind == "taskToolCall" && take_steps(answer, call.id.as_ref(), cx);
     if answer.bool("isError") == Some(true) {
         result.status = ToolStatus::Failed;
     }
@@ -89,6 +97,7 @@ fn take(call: &ToolCall<'_>, answer: &mut Object<'_>, result: &mut ToolOutcome, 
     let mut words = words.into_iter().filter_map(|name| answer.text(name));
     let body = body.or_else(|| words.find(|text| !text.is_empty()).map(Body::Text));
     result.body = body.or(result.body.take());
+    is_told
 }
 
 /// Takes the output of a command. The exit code of a command that continues in the background is ignored.
@@ -114,18 +123,18 @@ fn take_edit(answer: &mut Object<'_>, cwd: Option<&str>) -> Option<ActionType> {
     Some(file_edit(path, vec![change]).0)
 }
 
-/// Takes the steps of a sub-agent. Its last message is the result of the call that started it.
-fn take_steps(answer: &mut Object<'_>, id: Option<&CorrId>, cx: &mut Cx<'_>) -> Option<Text> {
-    let steps = answer.array("conversationSteps")?;
+/// Takes the steps of a sub-agent, which are entries. Returns whether there is one: its last message is the answer to
+/// the call, and is not repeated as the call's result.
+fn take_steps(answer: &mut Object<'_>, id: Option<&CorrId>, cx: &mut Cx<'_>) -> bool {
     let parent = std::mem::replace(&mut cx.parent, id.cloned());
-    let mut last = None;
-    for step in steps {
+    let mut is_told = false;
+    for step in answer.array("conversationSteps").unwrap_or_default() {
         let (text, extra) = cx.content("conversationSteps", step);
         if !text.is_empty() {
-            cx.entry(NormalizedEntryType::AssistantMessage, text.clone(), extra);
-            last = Some(text);
+            cx.entry(NormalizedEntryType::AssistantMessage, text, extra);
+            is_told = true;
         }
     }
     cx.parent = parent;
-    last
+    is_told
 }

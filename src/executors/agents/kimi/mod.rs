@@ -122,6 +122,10 @@ impl Executor for Kimi {
         }
     }
 
+    fn is_ignored(&self, line: &KimiLine<'_>) -> bool {
+        matches!(line, KimiLine::Facts(facts) if **facts == Session::default())
+    }
+
     fn end(&self, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
         memory.settle(cx);
     }

@@ -93,6 +93,10 @@ impl Executor for Pi {
             PiLine::Command(command) => ran(command, extra, cx),
         }
     }
+
+    fn is_ignored(&self, line: &PiLine<'_>) -> bool {
+        matches!(line, PiLine::OpenClaw)
+    }
 }
 
 impl PiMemory {

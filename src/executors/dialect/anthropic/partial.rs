@@ -103,7 +103,10 @@ impl<'a> PartialEvent<'a> {
         };
         object.ignore(&["event", "ttft_ms"]);
         object.adopt("", event);
-        Parsed::Line(partial)
+        match partial {
+            Self::Quiet | Self::BlockDelta { delta: Delta::Quiet, .. } => Parsed::Ignored,
+            partial => Parsed::Line(partial),
+        }
     }
 }
 

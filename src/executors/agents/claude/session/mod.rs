@@ -114,6 +114,14 @@ impl Executor for ClaudeSession {
     ) {
         Step { cx, memory }.reduce(line, extra);
     }
+
+    fn is_ignored(&self, line: &ClaudeSessionLine<'_>) -> bool {
+        match &line.json {
+            ClaudeSessionJson::Said(_, texts) => texts.is_empty(),
+            ClaudeSessionJson::Progress { progress, .. } => matches!(progress, Progress::Quiet),
+            json => matches!(json, ClaudeSessionJson::Quiet),
+        }
+    }
 }
 
 impl ClaudeSessionMemory {

@@ -83,6 +83,16 @@ impl Executor for CodexRollout {
             RolloutJson::Nothing | RolloutJson::SessionMeta { .. } => {}
         }
     }
+
+    fn is_ignored(&self, line: &RolloutJson<'_>) -> bool {
+        match line {
+            RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
+            // The thought is encrypted.
+            RolloutJson::ResponseItem(ResponseItem::Reasoning(thoughts)) => thoughts.is_empty(),
+            RolloutJson::Event(Event::TokenCount { total, .. }) => total.is_none(),
+            _ => false,
+        }
+    }
 }
 
 impl Step<'_, '_> {

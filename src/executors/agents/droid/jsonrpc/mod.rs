@@ -149,6 +149,10 @@ impl Executor for DroidJsonrpc {
         }
     }
 
+    fn is_ignored(&self, line: &Line<'_>) -> bool {
+        matches!(line.kind, Kind::Quiet)
+    }
+
     fn end(&self, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         memory.streamed.abandon(action_mapper::map, cx);
     }

@@ -127,6 +127,11 @@ impl Executor for GeminiSession {
         }
     }
 
+    fn is_ignored(&self, line: &SessionRecord<'_>) -> bool {
+        let SessionRecord { facts, messages, rewound_to } = line;
+        *facts == Session::default() && messages.is_empty() && rewound_to.is_none()
+    }
+
     fn end(&self, memory: &mut GeminiSessionMemory, cx: &mut Cx<'_>) {
         memory.close(cx);
     }

@@ -80,6 +80,10 @@ impl Executor for QwenSession {
             SessionJson::Facts => {}
         }
     }
+
+    fn is_ignored(&self, line: &SessionLine<'_>) -> bool {
+        matches!(&line.json, SessionJson::Said { texts, .. } if texts.is_empty())
+    }
 }
 
 fn tool_result(parts: Vec<Part<'_>>, detail: Detail, mut meta: Meta, cx: &mut Cx<'_>) {

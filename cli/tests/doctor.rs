@@ -1,0 +1,35 @@
+//! The report of `foldline doctor`.
+
+use std::fs;
+
+use crate::logs::foldline;
+
+#[test]
+fn what_the_doctor_ignores_on_purpose_is_counted_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let record = |name: &str| format!(r#"{{"type":"{name}","sessionId":"a"}}"#) + "\n";
+    let mut records = record("file-history-snapshot").repeat(5) + &record("queue-operation");
+    let result = r#"{"type":"user","uuid":"u","sessionId":"a","message":{"role":"user","content":
+        [{"type":"tool_result","tool_use_id":"t","content":"lost"}]}}"#;
+    records.insert_str(0, &(result.replace('\n', " ") + "\n"));
+    for name in ["started", "tag", "mode", "agent-name", "agent-color", "last-prompt"] {
+        records += &record(name).repeat(2);
+    }
+    records += "{\"type\":\"mode\",\"mode\":\"snapshot\",\"sessionId\":\"a\"}\n";
+    fs::write(&log, records).unwrap();
+    let output =
+        foldline().args(["doctor", log.to_str().unwrap()]).env("COLUMNS", "80").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (_, said) = said.split_once('\n').unwrap();
+    assert_eq!(
+        said,
+        "  Claude Code, session file (claude-session): 20 lines, 20 records,
+    19 of them ignored
+  ignored on purpose: 5 file-history-snapshot, 3 mode, 2 agent-color,
+    2 agent-name, 2 last-prompt, 2 started, 3 of other types
+       1×  unclaimed result                              from line 1
+
+"
+    );
+}
