@@ -1,9 +1,12 @@
 //! Expands a list of paths to files.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
+
+use foldline::executors::Registry;
 
 use super::{distinct::DistinctFiles, error::Error, homes::existing, program::Program};
 
@@ -26,8 +29,9 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
         outputs.input("the log", path)?;
     }
     let mut logs = Vec::new();
-    let companions = companions(program, paths);
+    let companions = companions(&program.registry, paths);
     let homes: Vec<_> = existing(&program.registry).into_iter().map(|home| home.folder).collect();
+    let companions = companions.into_iter().map(|path| Found { path, is_named: false });
     for mut found in find(paths)?.into_iter().chain(companions) {
         // The database of an agent need not have sessions.
         found.is_named &= !homes.contains(&found.path);
@@ -39,16 +43,19 @@ pub(super) fn logs(program: &Program, paths: &[PathBuf]) -> Result<Vec<Found>, E
 }
 
 /// The companion files of the named files, which state more about the same sessions.
-fn companions(program: &Program, paths: &[PathBuf]) -> Vec<Found> {
-    let endings: Vec<_> =
-        program.registry.formats().filter_map(|format| format.companion).collect();
-    let beside = |path: &PathBuf| -> Vec<PathBuf> {
-        let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else { return Vec::new() };
-        endings.iter().map(|ending| path.with_file_name(format!("{stem}{ending}"))).collect()
-    };
-    let files =
-        paths.iter().flat_map(beside).filter(|path| path.is_file() && !paths.contains(path));
-    files.map(|path| Found { path, is_named: false }).collect()
+pub(super) fn companions(registry: &Registry, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let named: BTreeSet<_> = paths.iter().collect();
+    let endings: Vec<_> = registry.formats().filter_map(|format| format.companion).collect();
+    let beside = endings
+        .into_iter()
+        .flat_map(|ending| paths.iter().filter_map(move |path| companion(path, ending)));
+    beside.filter(|path| path.is_file() && !named.contains(path)).collect()
+}
+
+/// The path of the companion file with this ending, whether or not it exists.
+pub(super) fn companion(log: &Path, ending: &str) -> Option<PathBuf> {
+    let stem = log.file_stem()?.to_str()?;
+    Some(log.with_file_name(format!("{stem}{ending}")))
 }
 
 /// The named files, and all files below the named folders, sorted within each folder, without hidden files. A

@@ -7,7 +7,7 @@ use std::{
 };
 
 use foldline::emitters::human;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     captures,
@@ -142,16 +142,102 @@ fn folders() -> Vec<PathBuf> {
 #[test]
 fn all_answers_tell_one_story() {
     for logs in folders() {
-        let database = Database::new(&logs);
-        let sessions = database.ask("sessions");
-        assert!(sessions.len() > 20);
-        metrics_are_the_usage(&database);
-        usage_is_that_of_the_sessions(&database, &sessions);
-        the_server_lists_the_same(&database, &sessions);
-        for session in &sessions {
-            a_transcript_says_the_same(&database, session);
-        }
+        assert!(sessions_of_one_story(&logs).len() > 20);
     }
+}
+
+/// The answer of `sessions`, with which all other answers agree.
+fn sessions_of_one_story(logs: &Path) -> Vec<Value> {
+    let database = Database::new(logs);
+    let sessions = database.ask("sessions");
+    metrics_are_the_usage(&database);
+    usage_is_that_of_the_sessions(&database, &sessions);
+    the_server_lists_the_same(&database, &sessions);
+    for session in &sessions {
+        a_transcript_says_the_same(&database, session);
+    }
+    sessions
+}
+
+/// Droid writes the conversation of a session to one file, and its model and tokens to another one.
+#[test]
+fn a_session_of_two_files_is_one_session_in_every_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path();
+    // The first session is in one file, the second one was resumed in another file, the third has no conversation.
+    said(logs, "one", "s-1");
+    said(logs, "begun", "s-2");
+    said(logs, "resumed", "s-2");
+    for (id, tokens) in [("s-1", 10), ("s-2", 200), ("s-3", 3000)] {
+        settings(logs, id, tokens);
+    }
+    let sessions = sessions_of_one_story(logs);
+    let mut rows: Vec<_> = sessions
+        .iter()
+        .map(|row| {
+            let (session, cwd) = (text(row, "session"), text(row, "cwd"));
+            (session, text(row, "title"), cwd, text(row, "model"), number(row, "input_tokens"))
+        })
+        .collect();
+    rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    let row = |session: &str, title: &str, cwd: &str, model: &str, tokens: f64| {
+        (session.to_owned(), title.to_owned(), cwd.to_owned(), model.to_owned(), tokens)
+    };
+    let model = "claude-opus-4-5";
+    assert_eq!(
+        rows,
+        [
+            row("s-1", "Title of one", "/w/one", model, 10.0),
+            row("s-2", "Title of begun", "/w/begun", model, 200.0),
+            row("s-2", "Title of resumed", "/w/resumed", "", 0.0),
+            row("s-3", "", "", model, 3000.0),
+        ]
+    );
+    let has_cost = |row: &&Value| number(row, "cost_usd") > 0.0;
+    assert_eq!(sessions.iter().filter(has_cost).count(), 3);
+
+    let database = Database::new(logs);
+    let of = |question: &str| -> Vec<String> {
+        database.ask(question).iter().map(|row| text(row, "session")).collect()
+    };
+    assert_eq!(of("sessions --project one --model opus"), ["s-1"]);
+    assert_eq!(of("usage --by session --project one --model opus"), ["s-1"]);
+    assert_eq!(of("sessions --sort cost"), ["s-3", "s-2", "s-1", "s-2"]);
+    assert_eq!(database.ask("task list").len(), 3);
+}
+
+fn said(logs: &Path, name: &str, session: &str) {
+    let start = json!({"type": "session_start", "id": session, "title": format!("Title of {name}"), "owner": "o",
+                       "version": 2, "cwd": format!("/w/{name}")});
+    let message = json!({"type": "message", "id": "m", "timestamp": "2026-01-31T10:00:00Z",
+                         "message": {"role": "user", "content": format!("Mend {name}.")}});
+    std::fs::write(logs.join(format!("{name}.jsonl")), format!("{start}\n{message}\n")).unwrap();
+}
+
+fn settings(logs: &Path, session: &str, tokens: u64) {
+    let settings = json!({"assistantActiveTimeMs": 10, "model": "claude-opus-4-5", "autonomyMode": "off",
+                          "tokenUsage": {"inputTokens": tokens, "outputTokens": 5}});
+    let file = logs.join(format!("{session}.settings.json"));
+    std::fs::write(file, settings.to_string()).unwrap();
+}
+
+/// A named log is ingested with the file next to it, and both are one log for the overview.
+#[test]
+fn a_named_log_is_ingested_with_the_file_next_to_it() {
+    let home = tempfile::tempdir().unwrap();
+    let logs = home.path().join(".factory/sessions");
+    std::fs::create_dir_all(&logs).unwrap();
+    said(&logs, "s-1", "s-1");
+    settings(&logs, "s-1", 10);
+    let (log, db) = (logs.join("s-1.jsonl"), home.path().join("db"));
+    let (log, db) = (log.to_str().unwrap(), db.to_str().unwrap());
+    let summary = stdout(&["ingest", log, "--db", db]);
+    assert!(summary.contains("now:   2 files, 1 session, 1 entry"), "{summary}");
+    let sessions = rows(["sessions", "--db", db]);
+    assert_eq!((sessions.len(), number(&sessions[0], "input_tokens")), (1, 10.0), "{sessions:?}");
+    let overview = foldline().env("HOME", home.path()).output().unwrap();
+    let overview = String::from_utf8(overview.stdout).unwrap();
+    assert!(overview.contains("Factory Droid     1  "), "{overview}");
 }
 
 fn metrics_are_the_usage(database: &Database<'_>) {

@@ -61,7 +61,7 @@ pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Re
         };
         let filter = SessionFilter { name: Some(way), ..SessionFilter::default() };
         let found = database.sessions(&filter, order)?;
-        // A sidecar file of a log may only state its tokens.
+        // There is nothing to show of a session without entries.
         let mut told = found.iter().filter(|session| session.entries > 0);
         match (found.as_slice(), told.next(), told.next()) {
             ([], ..) => {}

@@ -1,7 +1,7 @@
 //! `foldline` without arguments: lists the logs on this machine, and the next commands.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     io::{self, Write},
     time::SystemTime,
 };
@@ -12,7 +12,8 @@ use jiff::{Timestamp, Unit, Zoned};
 use crate::{
     answer::note,
     error::Error,
-    exit, files,
+    exit,
+    files::{self, Found},
     homes::{existing, homes, names, tilde},
     options::width,
     program::Program,
@@ -40,10 +41,15 @@ fn look(program: &Program) -> Result<BTreeMap<(String, &'static Format), Logs>, 
     let mut found = BTreeMap::new();
     for home in existing(&program.registry) {
         let mut logs = Logs::default();
-        for file in files::find(std::slice::from_ref(&home.folder))? {
+        let files = files::find(std::slice::from_ref(&home.folder))?;
+        let ending = home.format.companion;
+        let beside = |file: &Found| files::companion(&file.path, ending?);
+        let companions: HashSet<_> = files.iter().filter_map(beside).collect();
+        for file in &files {
             // A file that was deleted meanwhile is ignored.
             let Ok(metadata) = file.path.metadata() else { continue };
-            logs.count += 1;
+            // A file next to a log is a part of it.
+            logs.count += u64::from(!companions.contains(&file.path));
             logs.bytes += metadata.len();
             logs.newest = logs.newest.max(metadata.modified().ok());
         }

@@ -3,7 +3,9 @@
 use std::{fmt::Debug, fs, path::Path, sync::Arc};
 
 use foldline::{
-    conversation::{DomainEvent, Located, Position},
+    conversation::{
+        DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session, TokenUsage,
+    },
     emitters::{
         database::{
             Rows, Store,
@@ -192,10 +194,52 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
     }
 }
 
+/// Logs that state more about a session: stored before and after it, of a session in two logs, of another agent, of no
+/// session, and the cost of a whole session.
+fn companions() -> Vec<(String, Vec<Located<DomainEvent>>)> {
+    let facts = |agent: &str, id: &str, model: Option<&str>| {
+        let (agent, session_id) = (Some(agent.into()), Some(id.into()));
+        let model = model.map(Into::into);
+        DomainEvent::Session(Box::new(Session { agent, session_id, model, ..Session::default() }))
+    };
+    let said = |agent: &str, id: &str| {
+        let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, format!("ask {id}"));
+        vec![facts(agent, id, None), DomainEvent::entry(entry)]
+    };
+    let used = |agent: &str, id: &str, cost_usd: Option<f64>| {
+        let tokens = cost_usd.is_none().then_some(1_000);
+        let usage = TokenUsage { input_tokens: tokens, cost_usd, ..TokenUsage::default() };
+        let (usage, model) = (Box::new(usage), Some("claude-opus-4".into()));
+        let usage = DomainEvent::Usage { usage, model, message_id: None, timestamp: None };
+        vec![facts(agent, id, Some("claude-opus-4")), usage]
+    };
+    let logs = [
+        used("x", "before", None),
+        said("x", "before"),
+        said("x", "after"),
+        used("x", "after", None),
+        used("x", "after", Some(0.5)),
+        said("x", "twice"),
+        said("x", "twice"),
+        used("x", "twice", None),
+        used("y", "twice", None),
+        used("x", "alone", None),
+    ];
+    let logs = (1..).zip(logs).map(|(number, events): (u32, _)| {
+        let located = |event| Located::new(Position::default(), event);
+        (format!("x/{number}"), events.into_iter().map(located).collect())
+    });
+    logs.collect()
+}
+
 /// Commits all fixtures to both, in parts of several sizes.
 pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
-    for (size, (name, log)) in [1, 3, 1_000].into_iter().cycle().zip(fixtures()) {
+    let fixtures = fixtures().into_iter().map(|(name, log)| {
         let events = events_of(name.split('/').next().unwrap(), &log, 1 << 20);
+        (name, events)
+    });
+    let logs = fixtures.chain(companions());
+    for (size, (name, events)) in [1, 3, 1_000].into_iter().cycle().zip(logs) {
         commit(sqlite, &name, &events, size);
         commit(postgres, &name, &events, size);
         let source = SourceName::from(name.as_str());
@@ -211,6 +255,18 @@ fn answers_are_those_of_sqlite() {
     let mut postgres = Postgres::open(&Server::get().database()).unwrap();
     fill(&mut sqlite, &mut postgres);
     compare(&sqlite, &postgres);
+    for (id, sessions) in [
+        ("before", vec![Some(1_000)]),
+        ("after", vec![Some(1_000)]),
+        ("twice", vec![Some(1_000), None]),
+    ] {
+        let name = Some(SessionName::Id(id.to_owned()));
+        let agent = Some("x".to_owned());
+        let filter = SessionFilter { name, agent, ..SessionFilter::default() };
+        let found = (&postgres as &dyn Store).sessions(&filter, SessionOrder::Number).unwrap();
+        let tokens: Vec<_> = found.iter().map(|session| session.input_tokens).collect();
+        assert_eq!(tokens, sessions, "{id}: {found:#?}");
+    }
     // Other prices, of which one depends on the size of the request.
     let prices = Prices::read(
         r#"{"claude-opus-4": {"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06,

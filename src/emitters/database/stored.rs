@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Parameter, Row, Store, StoreError, StoredEntry, query::sum};
+use super::{
+    Parameter, Row, Store, StoreError, StoredEntry,
+    query::{sum, with_companions},
+};
 use crate::conversation::{Authority, DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
 
 /// A stored session as domain events: the first read returns all events, each later read returns the new ones.
@@ -145,14 +148,23 @@ impl dyn Store + '_ {
         SessionEvents::new(session).read(self, each).map(drop)
     }
 
-    /// The facts of the session with this row id.
+    /// The facts of the session with this row id, and those that only a companion of it states.
     ///
     /// # Errors
     /// There is no such session, or the database cannot be read.
     pub fn session(&self, session: i64) -> Result<Session, StoreError> {
         let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
                        parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch";
-        let found = self.of_session(columns, "sessions WHERE id =", session, facts)?.pop();
+        // The session is the last one: only it has entries.
+        let sql = format!(
+            "SELECT {columns} FROM sessions WHERE id IN ({}) ORDER BY entries, id DESC",
+            with_companions(&self.dialect().parameter(1))
+        );
+        let mut found: Option<Session> = None;
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            found.get_or_insert_default().merge(&facts(row)?);
+            Ok(())
+        })?;
         let missing = || StoreError::unexpected(format!("there is no session {session}"));
         Ok(Session { authority: self.authority(session)?, ..found.ok_or_else(missing)? })
     }
@@ -161,8 +173,8 @@ impl dyn Store + '_ {
     fn authority(&self, session: i64) -> Result<Option<Box<Authority>>, StoreError> {
         let sql = format!(
             "SELECT permission_mode, approval_policy, sandbox, allowed, since FROM authority
-             WHERE session = {} ORDER BY id DESC LIMIT 1",
-            self.dialect().parameter(1)
+             WHERE session IN ({}) ORDER BY id DESC LIMIT 1",
+            with_companions(&self.dialect().parameter(1))
         );
         let mut found = None;
         self.rows(&sql, &[session.into()], &mut |row| {
@@ -191,8 +203,8 @@ impl dyn Store + '_ {
         let columns = format!("model, {}, sum(cost_usd)", counts.map(sum).join(", "));
         let mut used = BTreeMap::new();
         let sql = format!(
-            "SELECT {columns} FROM usage WHERE session = {} GROUP BY model",
-            self.dialect().parameter(1)
+            "SELECT {columns} FROM usage WHERE session IN ({}) GROUP BY model",
+            with_companions(&self.dialect().parameter(1))
         );
         self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
             used.insert(row.get(0)?, row.tokens(1)?);

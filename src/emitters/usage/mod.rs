@@ -1,8 +1,9 @@
 //! [`UsageEmitter`]: the token usage of each message, by session.
 //!
 //! It collects the content of the database table `message_usage` without a database. [`count_once`] implements the rule
-//! of the view `usage` for the sessions of any number of logs.
+//! of the view `usage` for the sessions of any number of logs, and [`join_companions`] that of logs of one session.
 
+mod companions;
 #[cfg(feature = "pricing")]
 mod priced;
 
@@ -13,6 +14,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+pub use self::companions::join_companions;
 #[cfg(feature = "pricing")]
 pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced};
 #[cfg(feature = "pricing")]
@@ -46,6 +48,9 @@ pub struct SessionUsage {
     /// Its title, or else the line of the first prompt that says what it is about.
     #[serde(default)]
     pub title: Option<String>,
+    /// The number of its entries.
+    #[serde(default)]
+    pub entries: u64,
     /// The tokens, in the order of the log.
     pub messages: Vec<MessageUsage>,
 }
@@ -210,6 +215,11 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
                 };
                 let of = UsedFor::stated(message_id.clone(), model.clone(), at);
                 self.count(event.session, of, usage);
+            }
+            DomainEvent::NewEntry { .. }
+            | DomainEvent::OpenEntry { .. }
+            | DomainEvent::NewToolCall { .. } => {
+                self.sessions.entry(event.session).or_default().entries += 1;
             }
             _ => {}
         }

@@ -13,10 +13,11 @@ use super::{
     walk,
 };
 use crate::{
-    distinct::DistinctFiles, error::Error, homes::existing, program::Program, sink::SinkName,
+    distinct::DistinctFiles, error::Error, files::companions, homes::existing, program::Program,
+    sink::SinkName,
 };
 
-/// Finds the logs, and checks that no output is one of them, or another output. Outputs in the folders that are
+/// Finds the logs, with the files that state more about a named log, and checks that no output is one of them, or another output. Outputs in the folders that are
 /// not logs are skipped.
 pub(super) fn find(
     program: &Program,
@@ -43,7 +44,13 @@ pub(super) fn find(
         files.input("the log", path)?;
     }
     let mut logs = Vec::new();
-    for path in walk::walk(&with_homes(&program.registry, paths), args.hidden, summary) {
+    // A named executor reads the named logs only: a file next to them has another format.
+    let companions = match args.executor.as_str() {
+        "auto" => companions(&program.registry, paths),
+        _ => Vec::new(),
+    };
+    let paths = [paths, &companions].concat();
+    for path in walk::walk(&with_homes(&program.registry, &paths), args.hidden, summary) {
         match files.is_output(&path, &program.registry)? {
             true => summary.skip(&path, Skipped::Output),
             false => logs.push(path),

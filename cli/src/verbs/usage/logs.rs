@@ -13,7 +13,7 @@ use foldline::{
     emitters::{
         human,
         terminal::neutralise_line,
-        usage::{SessionUsage, UsageEmitter, count_once},
+        usage::{SessionUsage, UsageEmitter, count_once, join_companions},
     },
     processor::DEFAULT_MAX_LINE,
     source::SourceError,
@@ -56,7 +56,7 @@ pub(crate) fn read(
     Ok(read_files(program, logs, exactness))
 }
 
-/// Reads these logs, and counts each message once.
+/// Reads these logs, and counts each message once, in the session that its log tells of.
 pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactness) -> Read {
     let results = in_parallel(&logs, |found| sessions_of(program, found, exactness));
     let (mut read, mut failures) = (Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactne
     leave_out_copies(&mut read);
     let mut sessions: Vec<_> = read.into_iter().flat_map(|(_, sessions)| sessions).collect();
     count_once(&mut sessions);
-    Read { sessions, failures }
+    Read { sessions: join_companions(sessions), failures }
 }
 
 impl Read {

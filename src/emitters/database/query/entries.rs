@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SearchTerms, SessionFilter, search,
+    SearchTerms, SessionFilter,
+    companions::whole,
+    search,
     sql::FAILURES,
     word_search::{WHOLE_TEXT, WordSearch},
 };
@@ -220,9 +222,10 @@ impl dyn Store + '_ {
         let mut parameters = self.parameters();
         let sql = format!(
             "SELECT kind, nullif(subject, '') AS subject, CAST(sum(count) AS BIGINT) AS count, min(message) AS message
-             FROM warnings JOIN sessions ON sessions.id = warnings.session
+             FROM warnings JOIN sessions ON sessions.id = {}
              WHERE {} GROUP BY kind, subject ORDER BY sum(count) DESC, kind, subject NULLS FIRST {}",
-            filter.sessions(&mut parameters),
+            whole("warnings.session"),
+            filter.matches(&mut parameters),
             filter.rows(&mut parameters)
         );
         self.ask(&sql, &parameters)

@@ -1,6 +1,10 @@
 //! [`SessionFilter`]: selects the sessions of an answer.
 
-use super::{sql::like, word_search::WordSearch};
+use super::{
+    companions::{COMPANIONS, fact, is_whole, whole},
+    sql::like,
+    word_search::WordSearch,
+};
 use crate::{
     conversation::{Text, Timestamp},
     emitters::{database::parameters::Parameters, usage::SessionUsage},
@@ -67,13 +71,13 @@ pub struct SessionFilter {
 /// A name that selects one session or a few.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionName {
-    /// Its number in the database.
+    /// Its number in the database, or that of a row that belongs to it.
     Number(i64),
     /// The agent's id of the session.
     Id(String),
     /// The beginning of the agent's id.
     IdBegins(String),
-    /// The path of its log.
+    /// The path of one of its logs.
     Log(String),
     /// A part of its title, in upper or lower case.
     Title(String),
@@ -107,29 +111,40 @@ impl SessionFilter {
         }
     }
 
-    /// A condition on a row of `sessions`.
+    /// A condition on a row of `sessions`, which excludes [companions](super::companions).
     pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
+        format!("{} AND {}", self.matches(parameters), is_whole())
+    }
+
+    /// A condition on a row of `sessions`.
+    pub(super) fn matches(&self, parameters: &mut Parameters) -> String {
         let mut all = Vec::new();
         let mut when = |value: Option<String>, condition: &dyn Fn(&str) -> String| {
             all.extend(value.map(|value| condition(&parameters.add(value))));
         };
         when(self.agent_name.clone(), &|name| format!("agent = {name}"));
-        when(self.branch.clone(), &|branch| format!("branch = {branch}"));
+        when(self.branch.clone(), &|branch| format!("{} = {branch}", fact("branch")));
         when(self.task.clone(), &|task| format!("task = {task}"));
         when(self.agent.clone(), &|agent| format!("instr(lower(agent), lower({agent})) = 1"));
         when(self.project.as_deref().map(within), &|project| {
-            format!("instr('/' || trim(cwd, '/') || '/', {project}) > 0")
+            format!("instr('/' || trim({}, '/') || '/', {project}) > 0", fact("cwd"))
         });
         when(self.folder_name.as_ref().map(|name| format!("%/{}", like(name))), &|name| {
             format!(
-                "lower('/' || rtrim(replace(cwd, '\\', '/'), '/')) LIKE lower({name}) ESCAPE '\\'"
+                "lower('/' || rtrim(replace({}, '\\', '/'), '/')) LIKE lower({name}) ESCAPE '\\'",
+                fact("cwd")
             )
         });
         when(self.model.clone(), &|model| {
+            let has = |used: &str| format!("instr(lower({used}), lower({model})) > 0");
             format!(
-                "(instr(lower(sessions.model), lower({model})) > 0 OR EXISTS (
-                     SELECT 1 FROM message_usage AS used
-                     WHERE used.session = sessions.id AND instr(lower(used.model), lower({model})) > 0))"
+                "({latest} OR EXISTS (
+                     SELECT 1 FROM message_usage AS used WHERE used.session = sessions.id AND {used}
+                 ) OR EXISTS (
+                     SELECT 1 FROM {COMPANIONS} AS pairs JOIN message_usage AS used ON used.session = pairs.companion
+                     WHERE pairs.session = sessions.id AND {used}))",
+                latest = has(&fact("model")),
+                used = has("used.model"),
             )
         });
         all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
@@ -137,15 +152,15 @@ impl SessionFilter {
             all.push(has_text(text, parameters));
         }
         if let Some(state) = self.state {
-            let failed = "('failed', 'limit_reached', 'cancelled')";
+            let (outcome, failed) = (fact("outcome"), "('failed', 'limit_reached', 'cancelled')");
             let written = "(SELECT modified_at FROM sources WHERE sources.id = sessions.source)";
             all.push(match state {
-                StateFilter::Failed => format!("outcome IN {failed}"),
+                StateFilter::Failed => format!("{outcome} IN {failed}"),
                 StateFilter::RunningSince(since) => {
-                    format!("outcome IS NULL AND {written} > {}", parameters.add(since))
+                    format!("{outcome} IS NULL AND {written} > {}", parameters.add(since))
                 }
                 StateFilter::DoneBefore(since) => format!(
-                    "{written} <= {} AND coalesce(outcome, '') NOT IN {failed}",
+                    "{written} <= {} AND coalesce({outcome}, '') NOT IN {failed}",
                     parameters.add(since)
                 ),
             });
@@ -166,7 +181,7 @@ impl SessionFilter {
 
     /// A condition on rows of `sessions` and on the moment of an entry.
     pub(super) fn entries(&self, parameters: &mut Parameters) -> String {
-        let sessions = self.sessions(parameters);
+        let sessions = self.matches(parameters);
         match self.period {
             Period::ALL => sessions,
             Period { start, end } => {
@@ -214,7 +229,9 @@ impl SessionName {
     /// A condition on a row of `sessions`.
     fn sql(&self, parameters: &mut Parameters) -> String {
         match self {
-            Self::Number(number) => format!("sessions.id = {}", parameters.add(*number)),
+            Self::Number(number) => {
+                format!("sessions.id = {}", whole(&parameters.add(*number)))
+            }
             Self::Id(id) => format!("session_id = {}", parameters.add(id.clone())),
             Self::IdBegins(id) => {
                 let id = parameters.add(id.clone());
@@ -222,7 +239,9 @@ impl SessionName {
             }
             Self::Log(path) => {
                 format!(
-                    "sessions.source IN (SELECT id FROM sources WHERE path = {})",
+                    "sessions.id IN (SELECT {} FROM sessions AS named JOIN sources ON sources.id = named.source
+                                     WHERE path = {})",
+                    whole("named.id"),
                     parameters.add(path.clone())
                 )
             }
@@ -254,6 +273,7 @@ fn has_text(text: &str, parameters: &mut Parameters) -> String {
         }
     };
     format!(
-        "(has_text({title}, {text}) OR has_text(cwd, {text}) OR session_id = {text} {of_words})"
+        "(has_text({title}, {text}) OR has_text({cwd}, {text}) OR session_id = {text} {of_words})",
+        cwd = fact("cwd")
     )
 }

@@ -22,6 +22,7 @@
 //! ```
 #![expect(clippy::missing_errors_doc, reason = "every query fails for the same reason")]
 
+mod companions;
 mod entries;
 mod files;
 mod filter;
@@ -32,7 +33,7 @@ mod sql;
 mod usage;
 mod word_search;
 
-pub(super) use self::sql::sum;
+pub(super) use self::{companions::with_companions, sql::sum};
 pub use self::{
     entries::{FoundEntry, WarningRow},
     files::{FileRow, SessionFileRow, ToolTotals},

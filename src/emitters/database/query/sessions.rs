@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter,
+    companions::{fact, with_companions},
     sql::{FAILURES, integer, sum},
     usage::{basis, sums},
 };
@@ -137,7 +138,7 @@ const ENDED: &str = "coalesce(last_at, ended_at)";
 /// The stated duration, or the time from the first moment to the last.
 fn duration() -> String {
     let seen = integer("(CAST(last_at AS DOUBLE PRECISION) - first_at)");
-    format!("coalesce(duration_ms, {seen})")
+    format!("coalesce({}, {seen})", fact("duration_ms"))
 }
 
 /// The tool calls of `sessions`, joined to it.
@@ -184,12 +185,13 @@ impl dyn Store + '_ {
                  SELECT sessions.id, {key} AS key FROM sessions
                  JOIN sources ON sources.id = sessions.source {join}
                  WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
-             )
-             SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, model, cwd, outcome,
-                    {BEGAN} AS began, {ENDED} AS ended, modified_at AS written, {duration} AS duration_ms, turns,
+             ), chosen AS ({chosen})
+             SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
+                    {cwd} AS cwd, {outcome} AS outcome, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
+                    {duration} AS duration_ms, {turns} AS turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
-                    parent_session_id AS parent, path AS source
+                    {parent} AS parent, path AS source
              FROM found JOIN sessions ON sessions.id = found.id
              JOIN sources ON sources.id = sessions.source {sums}
              ORDER BY found.key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last}",
@@ -198,11 +200,17 @@ impl dyn Store + '_ {
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
             title = self.dialect().title("sessions"),
+            model = fact("model"),
+            cwd = fact("cwd"),
+            outcome = fact("outcome"),
+            turns = fact("turns"),
+            parent = fact("parent_session_id"),
             calls = count("true"),
             failures = count(FAILURES),
             waiting = count("status = 'pending_approval'"),
             basis = basis("logged", "estimated"),
-            sums = sums(&estimated_cost, "session IN (SELECT id FROM found)"),
+            chosen = with_companions("SELECT id FROM found"),
+            sums = sums(&estimated_cost, "session IN (SELECT id FROM chosen)"),
         );
         self.ask(&sql, &parameters)
     }

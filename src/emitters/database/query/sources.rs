@@ -1,5 +1,6 @@
 //! The sources of a database, and counts of its contents.
 
+use super::companions::is_whole;
 use crate::{
     conversation::Json,
     emitters::database::{Store, StoreError},
@@ -28,14 +29,14 @@ impl dyn Store + '_ {
 
     /// Counts the contents of the database.
     pub fn totals(&self) -> Result<Totals, StoreError> {
-        let count = |table| -> Result<u64, StoreError> {
+        let count = |table: &str| -> Result<u64, StoreError> {
             let sql = format!("SELECT count(*) FROM {table}");
             let counts = self.answer(&sql, &self.parameters(), |row| row.unsigned(0))?;
             Ok(counts.into_iter().sum())
         };
         Ok(Totals {
             sources: count("sources")?,
-            sessions: count("sessions")?,
+            sessions: count(&format!("sessions WHERE {}", is_whole()))?,
             entries: count("entries")?,
         })
     }

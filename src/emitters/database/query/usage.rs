@@ -3,42 +3,47 @@
 
 use std::collections::BTreeMap;
 
-use super::sql::sum;
+use super::{companions::whole, sql::sum};
 use crate::emitters::{
     database::{NOT_STATED, Row, Store, StoreError},
-    usage::{MessageUsage, SessionUsage, UsedFor, count_once},
+    usage::{MessageUsage, SessionUsage, UsedFor, count_once, join_companions},
 };
 
 /// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
 ///
-/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition.
-/// If the log states the cost of a whole session, apart from its tokens, nothing is estimated.
+/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition, with those
+/// of their [companions](super::companions). If the logs state the cost of a whole session, apart from its tokens,
+/// nothing is estimated.
 pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
     format!(
         "LEFT JOIN (
-             SELECT session, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
-                    sum(coalesce(cost_usd, estimated)) AS cost_usd, count(cost_usd) AS logged,
-                    count(estimated) AS estimated
-             FROM (SELECT *, CASE
-                       WHEN cost_usd IS NULL AND session NOT IN (
-                           SELECT session FROM message_usage WHERE {condition} AND cost_usd IS NOT NULL
-                               AND input_tokens IS NULL AND output_tokens IS NULL
-                       ) THEN {estimated_cost}
-                   END AS estimated FROM message_usage
-                   WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
-                       SELECT message_id, session FROM (
-                           SELECT message_id, session, row_number() OVER (
-                               PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
-                           ) AS place
-                           FROM message_usage
-                           WHERE message_id <> ''
-                           AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
-                           GROUP BY message_id, session
-                       ) AS told WHERE place = 1))) AS used
-             GROUP BY session) AS sums ON sums.session = sessions.id",
+             SELECT {whole} AS whole, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
+                    CASE WHEN sum(costs) = 0 THEN sum(cost_usd) ELSE sum(logged_usd) END AS cost_usd,
+                    sum(logged) AS logged, CASE WHEN sum(costs) = 0 THEN sum(estimated) ELSE 0 END AS estimated
+             FROM (
+                 SELECT session, {input} AS input_tokens, {output} AS output_tokens, {used} AS tokens,
+                        sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
+                        count(cost_usd) AS logged, count(estimated) AS estimated,
+                        count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
+                            AS costs
+                 FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
+                       WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
+                           SELECT message_id, session FROM (
+                               SELECT message_id, session, row_number() OVER (
+                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
+                               ) AS place
+                               FROM message_usage
+                               WHERE message_id <> ''
+                               AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
+                               GROUP BY message_id, session
+                           ) AS told WHERE place = 1))) AS used
+                 GROUP BY session) AS stored
+             GROUP BY 1) AS sums ON sums.whole = sessions.id",
+        whole = whole("stored.session"),
         input = sum("input_tokens"),
         output = sum("output_tokens"),
-        tokens = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
+        tokens = sum("tokens"),
+        used = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
     )
 }
 
@@ -51,10 +56,11 @@ pub(super) fn basis(logged: &str, estimated: &str) -> String {
 }
 
 impl dyn Store + '_ {
-    /// The usage of all sessions, each message once.
+    /// The usage of all sessions, each message once, and that of a [companion](join_companions) with its session.
     pub fn usage(&self) -> Result<Vec<SessionUsage>, StoreError> {
         let sql = format!(
-            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task, {} FROM sessions",
+            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task, {}, entries
+             FROM sessions",
             self.dialect().title("sessions")
         );
         let sessions = self.answer(&sql, &self.parameters(), session)?;
@@ -70,7 +76,7 @@ impl dyn Store + '_ {
         })?;
         let mut sessions: Vec<SessionUsage> = sessions.into_values().collect();
         count_once(&mut sessions);
-        Ok(sessions)
+        Ok(join_companions(sessions))
     }
 }
 
@@ -83,6 +89,7 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         branch: row.text(5)?,
         task: row.text(6)?,
         title: row.get(7)?,
+        entries: row.unsigned(8)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))
