@@ -40,7 +40,10 @@ pub(super) struct Shipped {
     pub(super) offset: u64,
     /// The identity of that file.
     pub(super) identity: Identity,
-    /// The earlier files.
+    /// The file before it, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) previous: Option<Before>,
+    /// The files that were read to their end, possibly after that position.
     pub(super) before: Vec<Before>,
     /// The log was declared complete.
     pub(super) is_complete: bool,
@@ -199,6 +202,7 @@ mod tests {
             file: 1,
             offset: 7,
             identity: Identity::default(),
+            previous: None,
             before: vec![Before { device: Some(1), inode: Some(2), first_line: None }],
             is_complete: false,
             is_replaced: false,

@@ -1,6 +1,7 @@
 //! [`ShippedLog`]: a log that is shipped.
 
 mod files;
+mod mark;
 mod next;
 
 use std::{
@@ -14,6 +15,7 @@ use foldline::{
     source::{Follow, Notice, SourceError, Step, Until},
 };
 
+use self::mark::Mark;
 use super::{
     checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
@@ -24,7 +26,7 @@ use super::{
     opening::Opening,
     outbox::{Outbox, Ticket, Unsent},
 };
-use crate::{error::Error, piece::Piece, place::Place, say::say};
+use crate::{piece::Piece, place::Place, say::say};
 
 /// The number of attempts to open a log that is being rotated.
 const ATTEMPTS: usize = 10;
@@ -55,13 +57,15 @@ pub(super) struct ShippedLog {
     follow: Option<Box<Follow>>,
     pub(super) flight: Flight,
     /// Sent positions to resume from, not necessarily acknowledged yet.
-    marks: VecDeque<(Place, Identity)>,
+    marks: VecDeque<Mark>,
     /// The position to resume from after a crash.
-    pub(super) stored: Option<(Place, Identity)>,
+    stored: Option<Mark>,
     /// The identity of the current file at its last mark.
     latest: Option<Identity>,
     /// The current file, as an entry for `before`.
     current: Option<Before>,
+    /// The file before it, if it is known.
+    previous: Option<Before>,
     /// The earlier files.
     pub(super) before: Vec<Before>,
     /// The last mark; `None` if a mark is due.
@@ -130,6 +134,7 @@ impl ShippedLog {
             stored: None,
             latest: None,
             current: None,
+            previous: None,
             before: Vec::new(),
             marked: None,
             is_complete: false,
@@ -152,18 +157,16 @@ impl ShippedLog {
     ) -> Self {
         let place = Place { file: shipped.file, offset: shipped.offset };
         let format = shipped.format.clone();
-        let current = Before::of(&shipped.identity);
-        // It may have been read to its end.
-        let mut before = shipped.before.clone();
-        before.truncate(before.iter().rposition(|it| *it == current).unwrap_or(before.len()));
+        let (identity, previous) = (shipped.identity, shipped.previous);
         Self {
             place,
             opening: Opening::named(shipped.file),
             holes: shipped.holes.clone(),
-            stored: Some((place, shipped.identity)),
-            latest: Some(shipped.identity),
-            current: Some(current),
-            before,
+            stored: Some(Mark { place, identity, previous }),
+            latest: Some(identity),
+            current: Some(Before::of(&identity)),
+            previous,
+            before: shipped.before.clone(),
             is_complete: shipped.is_complete,
             ..Self::new(number, name, path, format, common)
         }
@@ -171,13 +174,14 @@ impl ShippedLog {
 
     /// The entry of the log in the checkpoint, once anything was acknowledged.
     pub(super) fn shipped(&self) -> Option<Shipped> {
-        let (place, identity) = self.stored?;
+        let Mark { place, identity, previous } = self.stored?;
         Some(Shipped {
             path: self.shown.clone(),
             format: self.format.clone(),
             file: place.file,
             offset: place.offset,
             identity,
+            previous,
             before: self.before.clone(),
             is_complete: self.is_complete && self.flight.is_over(),
             is_replaced: false,
@@ -198,7 +202,7 @@ impl ShippedLog {
         };
         for _ in 0..ATTEMPTS {
             let mut follow = Follow::open(&self.path, Until::Polled)?;
-            if let Some(previous) = self.before.last().filter(|it| it.inode != left.inode) {
+            if let Some(previous) = self.previous {
                 follow = follow.after(previous.identity());
             }
             self.cutter.clear();
@@ -334,43 +338,6 @@ impl ShippedLog {
             self.mark().map_err(failed)?;
         }
         Ok(Read::More)
-    }
-
-    /// Marks the position up to which everything was sent, to resume from there.
-    fn mark(&mut self) -> Result<(), SourceError> {
-        let is_begun = self.place.offset > 0;
-        let is_marked = self.marked.is_some_and(|(place, _)| place == self.place);
-        // Empty beginnings of files are all alike: the held bytes identify the file.
-        let end = if is_begun { self.place.offset } else { self.cutter.held() };
-        if (is_marked && is_begun) || end == 0 {
-            return Ok(());
-        }
-        let Some(follow) = &mut self.follow else { return Ok(()) };
-        // If it was truncated in the meantime, the next step reports it.
-        let Some(identity) = follow.identity(end)? else { return Ok(()) };
-        (self.current, self.latest) = (Some(Before::of(&identity)), Some(identity));
-        self.marked = Some((self.place, Instant::now()));
-        if is_begun {
-            self.marks.push_back((self.place, identity));
-        }
-        Ok(())
-    }
-
-    /// Advances to the last mark before which everything was acknowledged; returns whether there is one.
-    pub(super) fn settle(&mut self) -> bool {
-        let mut is_further = false;
-        while let Some((place, _)) = self.marks.front()
-            && self.flight.is_past(*place)
-        {
-            self.stored = self.marks.pop_front();
-            is_further = true;
-        }
-        is_further
-    }
-
-    /// Marks the position at the end of the run.
-    pub(super) fn mark_now(&mut self) -> Result<(), Error> {
-        Ok(self.mark()?)
     }
 
     /// Declares the log complete: sends the held bytes and an end message.

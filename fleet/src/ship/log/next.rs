@@ -17,7 +17,13 @@ impl ShippedLog {
         // A truncated file is itself read again.
         let previous = self.follow.as_ref().and_then(|follow| follow.previous());
         let has_begun = self.current.take().is_some();
-        self.before.extend(previous.map(Before::of).filter(|_| has_begun && !is_truncated));
+        if let Some(previous) = previous.map(Before::of).filter(|_| has_begun && !is_truncated) {
+            self.previous = Some(previous);
+            // It may be known from an earlier run.
+            if !self.before.contains(&previous) {
+                self.before.push(previous);
+            }
+        }
         self.latest = None;
         if is_truncated {
             self.lose(notice.to_string());
@@ -45,8 +51,8 @@ impl ShippedLog {
 
     /// Records that the checkpoint was stored.
     pub(in crate::ship) fn checkpoint_stored(&mut self) {
-        if let Some((place, _)) = self.stored {
-            self.opening.name(place.file);
+        if let Some(stored) = self.stored {
+            self.opening.name(stored.place.file);
         }
     }
 
@@ -55,7 +61,7 @@ impl ShippedLog {
         let Some(follow) = &self.follow else { return Ok(()) };
         let identity = follow.identity_so_far()?;
         (self.current, self.latest) = (Some(Before::of(&identity)), Some(identity));
-        self.marks.push_back((self.place, identity));
+        self.push_mark(identity);
         Ok(())
     }
 }
