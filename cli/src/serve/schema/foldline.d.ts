@@ -97,6 +97,36 @@ export type ActionType =
   tool_name: string;
 };
 
+/** What an agent may do without asking a person, in one vocabulary for all agents, from the least to the most. */
+export type Allowed =
+/** It reads, and may change nothing. */
+| "reading"
+/** It reads, and asks before it changes something or runs a command. */
+| "asking"
+/** It edits files, and asks before it runs a command. */
+| "edits"
+/** It does anything within a sandbox. */
+| "sandbox"
+/** A policy or a model decides about what it asks. */
+| "policy"
+/** It does anything. */
+| "everything";
+
+/** What an agent may do without asking a person, as its log states it. A later statement replaces an earlier one as a
+ * whole. Fields may be added: end a literal with `..Authority::default()`. */
+export type Authority = {
+  /** What these allow, in one vocabulary; `None` if the words do not tell. */
+  allowed?: Allowed | null;
+  /** When the agent asks, in its own words: `never`, `on-request`. */
+  approval_policy?: string | null;
+  /** The permission mode, in the agent's own words: `acceptEdits`, `yolo`, `auto-low`. */
+  permission_mode?: string | null;
+  /** The sandbox of its commands, in its own words: `read-only`, `workspace-write`, `danger-full-access`. */
+  sandbox?: string | null;
+  /** The time at which the log states this, if it does. Some logs state it only by the position of the record. */
+  since?: Timestamp | null;
+};
+
 /** The exit status of a command. Serialised with the tag `type`. */
 export type CommandExitStatus =
 /** The log states the exit code. */
@@ -303,6 +333,8 @@ export type PatchValue = EntrySlot | Session | TokenUsage | { [name: string]: nu
 export type Session = {
   /** The agent: `droid`, `claude-code`, `codex`, ... */
   agent?: string | null;
+  /** What the agent may do without asking; the latest statement. */
+  authority?: Authority | null;
   /** The latest version-control branch of that directory. */
   branch?: string | null;
   /** The directory that the agent works in. */
