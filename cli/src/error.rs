@@ -135,8 +135,8 @@ pub enum NoLog {
     ForeignDatabase,
     /// A part of a session in opencode's older storage.
     #[error(
-        " is a part of a session, which opencode kept in several files; read the session with: opencode export ID | \
-         foldline replay -"
+        " is a part of a session, which opencode kept in several files; its facts, in storage/session/PROJECT/ID.json, \
+         name the session"
     )]
     OpencodeStorage,
 }

@@ -26,20 +26,33 @@ pub(crate) struct Home {
 /// The log folders of the supported agents, without duplicates. They depend on the environment, and need not
 /// exist.
 pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
+    collect(registry, &|alternatives| alternatives.concat())
+}
+
+/// The existing folders and databases; of alternatives, the first ones.
+pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
+    collect(registry, &|alternatives| {
+        let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(|it| it.exists()).collect();
+        let mut existing = alternatives.into_iter().map(exist);
+        existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
+    })
+}
+
+/// The folders that are chosen from the alternatives of each home, without duplicates.
+fn collect(registry: &Registry, choose: &dyn Fn(Vec<Vec<PathBuf>>) -> Vec<PathBuf>) -> Vec<Home> {
     let Ok(home) = etcetera::home_dir() else { return Vec::new() };
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let mut homes = BTreeMap::new();
     for format in registry.iter().map(DynExecutor::format) {
-        for folder in format.homes.iter().flat_map(|folder| expand(folder, &home, &variable)) {
-            homes.entry(folder).or_insert(format);
+        for pattern in format.homes {
+            let alternatives = pattern.split("||").map(str::trim);
+            let folders = alternatives.map(|folder| expand(folder, &home, &variable));
+            for folder in choose(folders.collect()) {
+                homes.entry(folder).or_insert(format);
+            }
         }
     }
     homes.into_iter().map(|(folder, format)| Home { format, folder }).collect()
-}
-
-/// The existing folders and databases.
-pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
-    homes(registry).into_iter().filter(|home| home.folder.exists()).collect()
 }
 
 /// The existing log folders of an agent.

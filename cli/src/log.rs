@@ -262,10 +262,10 @@ impl<'r> Recognition<'r> {
     }
 }
 
-/// Whether a path is that of a session, a message or a part in the folder where opencode kept each in its own file.
+/// Whether a path is that of a message or a part in the folder where opencode kept each in its own file.
 fn is_opencode_storage(path: &Path) -> bool {
     let mut folders = path.ancestors().skip(1).filter_map(|folder| folder.file_name());
-    let is_below = folders.any(|name| name == "session" || name == "message" || name == "part");
+    let is_below = folders.any(|name| name == "message" || name == "part");
     is_below && folders.next().is_some_and(|name| name == "storage")
 }
 

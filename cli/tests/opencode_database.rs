@@ -133,15 +133,50 @@ fn a_database_without_sessions_is_no_failure() {
     opencode.home.ask(&["usage"]);
 }
 
+/// A release before the database: a file for the facts, for each message and for each part.
 #[test]
-fn sessions_of_the_older_storage_can_be_exported() {
-    let home = Home::empty();
-    let folder = home.path().join(".local/share/opencode/storage/session/p1");
-    fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("ses_a.json");
-    fs::write(&path, r#"{"id":"ses_a","projectID":"p1","directory":"/srv","time":{"created":1}}"#)
-        .unwrap();
-    let refused = home.run(&["replay", path.to_str().unwrap()]);
+fn sessions_of_the_older_storage_are_read_until_there_is_a_database() {
+    let opencode = OpencodeHome::new();
+    let home = &opencode.home;
+    let data = home.path().join(".local/share/opencode");
+    fs::rename(data.join("opencode.db"), data.join("later")).unwrap();
+    let write = |path: &str, text: &str| {
+        let path = data.join("storage").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let facts = r#"{"id":"ses_a","projectID":"p1","directory":"/srv","title":"Mend the cart",
+        "time":{"created":1780000000000}}"#;
+    write("session/p1/ses_a.json", facts);
+    let prompt =
+        r#"{"id":"msg_2","sessionID":"ses_a","role":"user","time":{"created":1780000000001}}"#;
+    write("message/ses_a/msg_2.json", prompt);
+    write("part/msg_2/prt_1.json", r#"{"id":"prt_1","type":"text","text":"Mend it."}"#);
+    let answer = |text: &str, tokens: u64| {
+        let info = format!(
+            r#"{{"id":"msg_1","sessionID":"ses_a","role":"assistant","time":{{"created":1780000000002}},
+                "modelID":"m","providerID":"p","cost":0,
+                "tokens":{{"input":{tokens},"output":1,"reasoning":0,"cache":{{"read":0,"write":0}}}}}}"#
+        );
+        write("message/ses_a/msg_1.json", &info);
+        let part = format!(r#"{{"id":"prt_2","type":"text","text":"{text}"}}"#);
+        write("part/msg_1/prt_2.json", &part);
+    };
+    answer("Mended.", 70);
+    assert_eq!(opencode.sessions(), rows(&[("Mend the cart", 70)]));
+    let log = data.join("storage/session/p1/ses_a.json");
+    let shown = home.ask(&["replay", log.to_str().unwrap()]);
+    assert!(shown.find("Mend it.").unwrap() < shown.find("Mended.").unwrap(), "{shown}");
+    // Only a message changes.
+    answer("Mended, and tested.", 80);
+    assert_eq!(opencode.sessions(), rows(&[("Mend the cart", 80)]));
+    let part = data.join("storage/part/msg_1/prt_2.json");
+    let refused = home.run(&["replay", part.to_str().unwrap()]);
     let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(error.contains("opencode export ID | foldline replay -"), "{error}");
+    assert!(error.contains("is a part of a session"), "{error}");
+    // A later release moves the sessions, and leaves the files.
+    fs::remove_dir_all(home.path().join(".local/share/foldline")).unwrap();
+    fs::rename(data.join("later"), data.join("opencode.db")).unwrap();
+    opencode.add("ses_a", "Mend the cart");
+    assert_eq!(opencode.sessions().len(), 1);
 }

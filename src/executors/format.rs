@@ -12,9 +12,10 @@ pub struct Format {
     pub title: &'static str,
     /// The name of the agent in the facts of a session: `claude`.
     pub agent: &'static str,
-    /// The folders of such logs, or a database that contains them; empty for a stream that is not stored by default. As in a shell, a leading `~` is the
-    /// home directory, and `${NAME:-FOLDER}` is an environment variable with a default. A variable may name several
-    /// folders, separated by commas.
+    /// The folders of such logs, or a database that contains them; empty for a stream that is not stored by default. As
+    /// in a shell, a leading `~` is the home directory, and `${NAME:-FOLDER}` is an environment variable with a
+    /// default. A variable may name several folders, separated by commas. Of alternatives, separated by ` || `, the
+    /// first one that exists has the logs.
     pub homes: &'static [&'static str],
     /// The ending of a file that states more about the session of a log, and has its name otherwise:
     /// `.settings.json`.

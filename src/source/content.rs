@@ -1,4 +1,4 @@
-//! [`Content`]: the content of a file, which may be compressed or a database.
+//! [`Content`]: the content of a file, which may be compressed, or sessions of opencode.
 
 use std::{
     cell::OnceCell,
@@ -11,18 +11,18 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 #[cfg(feature = "sqlite")]
-use super::database::SessionDatabase;
+use super::opencode::OpencodeSessions;
 use super::status::status;
 use crate::ledger::{Extent, Identity};
 
-/// The content of a file: its bytes, what gzip compressed to them, or the sessions of a database. All can be read from
+/// The content of a file: its bytes, what gzip compressed to them, or sessions of opencode. All can be read from
 /// any position.
 #[derive(Debug)]
 pub(super) enum Content {
     Plain(File),
     Compressed(Box<Compressed>),
     #[cfg(feature = "sqlite")]
-    Database(Box<SessionDatabase>),
+    Sessions(Box<OpencodeSessions>),
 }
 
 impl Content {
@@ -33,9 +33,10 @@ impl Content {
         (&file).take(16).read_to_end(&mut magic)?;
         file.rewind()?;
         #[cfg(feature = "sqlite")]
-        if SessionDatabase::is_at(path, &magic) {
-            return Ok(Self::Database(Box::new(SessionDatabase::new(path, file))));
-        }
+        let file = match OpencodeSessions::open(path, &magic, file) {
+            Ok(sessions) => return Ok(Self::Sessions(Box::new(sessions))),
+            Err(file) => file,
+        };
         // Gzip, with the only method of compression that there is.
         match magic.starts_with(&[0x1F, 0x8B, 8]) {
             true => Ok(Self::Compressed(Box::new(Compressed::new(file)?))),
@@ -48,7 +49,7 @@ impl Content {
         match self {
             Self::Plain(_) | Self::Compressed(_) => false,
             #[cfg(feature = "sqlite")]
-            Self::Database(_) => true,
+            Self::Sessions(_) => true,
         }
     }
 
@@ -56,7 +57,7 @@ impl Content {
     pub(super) fn status(&self) -> io::Result<Identity> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Database(content) => content.status(),
+            Self::Sessions(content) => content.status(),
             _ => Ok(Identity { size: self.length()?, ..status(&self.metadata()?) }),
         }
     }
@@ -67,7 +68,7 @@ impl Content {
             Self::Plain(file) => file.metadata(),
             Self::Compressed(content) => content.file.metadata(),
             #[cfg(feature = "sqlite")]
-            Self::Database(content) => content.metadata(),
+            Self::Sessions(content) => content.metadata(),
         }
     }
 
@@ -77,7 +78,7 @@ impl Content {
             Self::Plain(file) => Ok(file.metadata()?.len()),
             Self::Compressed(content) => content.length(),
             #[cfg(feature = "sqlite")]
-            Self::Database(content) => content.length(),
+            Self::Sessions(content) => content.length(),
         }
     }
 }
@@ -88,7 +89,7 @@ impl Read for Content {
             Self::Plain(file) => file.read(buffer),
             Self::Compressed(content) => content.read(buffer),
             #[cfg(feature = "sqlite")]
-            Self::Database(content) => content.read(buffer),
+            Self::Sessions(content) => content.read(buffer),
         }
     }
 }
@@ -99,7 +100,7 @@ impl Seek for Content {
             Self::Plain(file) => file.seek(to),
             Self::Compressed(content) => content.seek(to),
             #[cfg(feature = "sqlite")]
-            Self::Database(content) => content.seek(to),
+            Self::Sessions(content) => content.seek(to),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
 /// A file that is compressed with gzip is its content: offsets, lengths and digests are those of the uncompressed
-/// bytes, so that a log stays the same log when it is compressed. A database of opencode is its sessions' lines.
+/// bytes, so that a log stays the same log when it is compressed. What opencode keeps is its sessions' lines.
 ///
 /// All information is about the open file, not its name: if the file is renamed and another one takes its name,
 /// reading continues in this file, and its [`identity`](Self::identity) stays the same.
@@ -264,8 +264,8 @@ impl LogFile {
         }
     }
 
-    /// Whether it is a database, any part of which may change; other logs grow at their end. Its status has the size of
-    /// the database, and its offsets are those of its sessions' lines.
+    /// Whether it is a database or a session of opencode, any part of which may change; other logs grow at their end. Its
+    /// status has the size of all its files, and its offsets are those of its sessions' lines.
     pub fn is_rewritten(&self) -> bool {
         matches!(&self.handle, Handle::Regular(regular) if regular.is_rewritten())
     }

@@ -20,7 +20,8 @@
 //! A file that is compressed with gzip is its content, which does not grow: a log that is compressed after a rotation
 //! stays the same log.
 //!
-//! opencode's database is its sessions, one in a line, as they are when they are first read (with the feature `sqlite`).
+//! opencode's database is its sessions, one in a line, as they are when they are first read (with the feature `sqlite`);
+//! so is a session of its older releases, which kept each message and each part in a file of its own.
 //! It is opened for reading only, together with its write-ahead log. Following it reports no later change.
 //!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
@@ -30,12 +31,12 @@
 //! log is treated as truncated or rewritten.
 
 mod content;
-#[cfg(feature = "sqlite")]
-mod database;
 mod error;
 mod follow;
 mod log_file;
 mod notice;
+#[cfg(feature = "sqlite")]
+mod opencode;
 mod regular;
 mod rotated;
 mod status;

@@ -40,7 +40,9 @@ type Cx<'s> = Context<'s, OpencodeResult>;
 impl Executor for OpencodeSession {
     const FORMAT: Format = Format::new("opencode-session", "opencode, session", "opencode")
         .with_homes(&[
-            "${XDG_DATA_HOME:-~/.local/share}/opencode/opencode.db",
+            // The storage of older releases stays where it was after its sessions were moved to the database.
+            "${XDG_DATA_HOME:-~/.local/share}/opencode/opencode.db \
+             || ${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",
             "${OPENCODE_DB:-~/.local/share/opencode/opencode.db}",
         ]);
     type Line<'a> = SessionDocument<'a>;

@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use rusqlite::{Connection, Row, types::ValueRef};
 use serde_json::{Map, Value};
 
-/// A session with more than this is several lines, each of which has its facts and a part of its messages, so that
-/// memory stays bounded.
-const LINE: usize = 4 << 20;
+use super::document::{Document, object};
 
 /// The tables, each with a column that it must have.
 const TABLES: [(&str, &str); 3] = [("session", "directory"), ("message", "data"), ("part", "data")];
@@ -47,29 +45,17 @@ fn session(
     info: &Value,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let head = format!("{{\"info\":{info},\"messages\":[");
-    out.write_all(head.as_bytes())?;
-    let mut length = 0;
-    for (message, info) in stored(connection, "message", "session_id", id)? {
+    let mut document = Document::begin(info, out)?;
+    for (message, mut info) in stored(connection, "message", "session_id", id)? {
         let mut parts = Vec::new();
         for (part, mut data) in stored(connection, "part", "message_id", &message)? {
             data.extend(references([("id", &part), ("sessionID", id), ("messageID", &message)]));
             parts.push(Value::Object(data));
         }
-        let mut info = info;
         info.extend(references([("id", &message), ("sessionID", id)]));
-        let fields = [("info", Value::Object(info)), ("parts", Value::Array(parts))];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        let text = Value::Object(fields.into_iter().collect()).to_string();
-        if length > 0 && length + text.len() > LINE {
-            write!(out, "]}}\n{head}")?;
-            length = 0;
-        }
-        let comma = if length > 0 { "," } else { "" };
-        write!(out, "{comma}{text}")?;
-        length += text.len();
+        document.message(info, parts)?;
     }
-    out.write_all(b"]}\n")
+    document.end()
 }
 
 fn references<const N: usize>(ids: [(&str, &str); N]) -> [(String, Value); N] {
@@ -125,12 +111,6 @@ fn stored(
         rows.collect::<rusqlite::Result<_>>()
     };
     read().map_err(io::Error::other)
-}
-
-/// A JSON object; any other text is the value of a field that no release writes, and which is reported.
-fn object(text: &str) -> Map<String, Value> {
-    serde_json::from_str(text)
-        .unwrap_or_else(|_| Map::from_iter([("data".to_owned(), Value::from(text))]))
 }
 
 fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Value>> {
