@@ -16,6 +16,7 @@ mod flight;
 mod hole;
 mod log;
 mod look;
+mod mark;
 mod mask;
 mod naming;
 mod opening;

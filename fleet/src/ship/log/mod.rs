@@ -1,7 +1,7 @@
 //! [`ShippedLog`]: a log that is shipped.
 
 mod files;
-mod mark;
+mod marks;
 mod next;
 
 use std::{
@@ -15,13 +15,13 @@ use foldline::{
     source::{Follow, Notice, SourceError, Step, Until},
 };
 
-use self::mark::Mark;
 use super::{
     checkpoint::{Before, INTERVAL, Shipped},
     cut::Cutter,
     flight::Flight,
     hole::Hole,
     look::{Look, created},
+    mark::Mark,
     mask::{self, Masking, SharedMasker},
     opening::Opening,
     outbox::{Outbox, Ticket, Unsent},

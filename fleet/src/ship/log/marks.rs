@@ -1,21 +1,14 @@
-//! [`Mark`]: the positions from which a log can be resumed.
+//! The marks of a log: the positions from which it can be resumed.
 
 use std::time::Instant;
 
 use foldline::{ledger::Identity, source::SourceError};
 
-use super::{super::checkpoint::Before, ShippedLog};
-use crate::{error::Error, place::Place};
-
-/// A position to resume from.
-#[derive(Clone, Copy)]
-pub(super) struct Mark {
-    pub(super) place: Place,
-    /// The file, up to there.
-    pub(super) identity: Identity,
-    /// The file before it, if it is known.
-    pub(super) previous: Option<Before>,
-}
+use super::{
+    super::{checkpoint::Before, mark::Mark},
+    ShippedLog,
+};
+use crate::error::Error;
 
 impl ShippedLog {
     /// Marks the position up to which everything was sent, to resume from there.
