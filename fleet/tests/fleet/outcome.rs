@@ -22,7 +22,7 @@ use crate::{
 #[test]
 #[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
 fn whatever_goes_wrong_everything_is_stored_once_or_named() {
-    let (faults, brokers) = (number("FOLDLINE_FLEET").unwrap_or(20), 3);
+    let (faults, brokers) = (number("FOLDLINE_FLEET").unwrap_or(12), 3);
     let seed = number("FOLDLINE_FLEET_SEED").unwrap_or(1);
     let mut random = Random(seed);
     let cluster = Cluster::start(brokers);
