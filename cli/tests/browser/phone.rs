@@ -28,10 +28,20 @@ fn nothing_is_wider_than_it() {
     let long = "a_very_long_name_without_any_place_to_break_it/".repeat(12);
     let log = answered(12, 7).replace("façade", &long).replace("/repo/src", &long);
     fs::write(logs.join("log.jsonl"), log).unwrap();
+    let failed = include_str!("../../../tests/fixtures/claude-stream/failed.jsonl");
+    let failed =
+        failed.replace("There is no model claude-none.", &long).replace("api_error", &long);
+    fs::write(logs.join("failed.jsonl"), failed).unwrap();
     let server = Server::start(&logs, &[]);
-    for page in
-        ["", "sessions/1", "sessions/1?explain=3", "sessions/none", "?q=nothing-like-this", "usage"]
-    {
+    for page in [
+        "",
+        "sessions/1",
+        "sessions/2",
+        "sessions/1?explain=3",
+        "sessions/none",
+        "?q=nothing-like-this",
+        "usage",
+    ] {
         browser.open(&format!("{}{page}", server.link));
         assert_eq!(browser.get("screen.width"), json!(390));
         assert_eq!(browser.get(WIDER), json!([]), "/{page}");

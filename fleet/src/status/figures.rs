@@ -15,7 +15,8 @@ impl Status {
             let value = move |row: &Partition| Some((row.partition, figure(row)? as f64));
             self.partitions.iter().filter_map(value).collect::<Vec<_>>()
         };
-        let deleted = self.deleted.iter().map(|deleted| deleted.range.length() as f64).sum();
+        // An empty sum of fractions is -0.
+        let deleted: u64 = self.deleted.iter().map(|deleted| deleted.range.length()).sum();
         let mut all = vec![
             one("foldline_status_workers", "Workers", self.workers.len() as f64),
             one("foldline_status_sources", "Known sources", self.sources as f64),
@@ -27,7 +28,7 @@ impl Status {
             one(
                 "foldline_status_deleted_messages",
                 "Messages of logs that were deleted before they were folded",
-                deleted,
+                deleted as f64,
             ),
             Family::by_partition(
                 "foldline_status_lag_messages",
@@ -84,7 +85,7 @@ fn shippers(shippers: &[ShipperStatus]) -> [Family; 5] {
         running.map(move |shipper| ([("shipper", shipper.name.clone())], figure(shipper)))
     };
     let of_all = |figure: fn(&ShipperStatus) -> u64| -> f64 {
-        shippers.iter().map(|shipper| figure(shipper) as f64).sum()
+        shippers.iter().map(figure).sum::<u64>() as f64
     };
     let seconds = |milliseconds: i64| milliseconds as f64 / 1000.0;
     let heard = |shipper: &ShipperStatus| shipper.heartbeat.at as f64 / 1000.0;

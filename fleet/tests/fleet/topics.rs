@@ -208,6 +208,15 @@ impl Topics {
         events
     }
 
+    /// The partition of each source that was folded.
+    pub(crate) fn partitions_of_sources(&self) -> BTreeMap<String, i64> {
+        let checkpoints = self.read("checkpoints").into_iter();
+        let source =
+            |mut message: Read| Some((message.headers.remove("source")?, message.partition));
+        let partitions = checkpoints.filter_map(source);
+        partitions.map(|(source, partition)| (source, i64::from(partition))).collect()
+    }
+
     /// Follows the checkpoints until this number of sources is complete: cheaper for the brokers than polling.
     pub(crate) fn await_last_checkpoints(&self, count: usize) {
         let mut config = self.client.clone();

@@ -1,5 +1,7 @@
 //! Search results: files and lines.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
 use super::{
@@ -39,13 +41,36 @@ enum Read<'t> {
     Other,
 }
 
+impl<'t> Read<'t> {
+    /// The path that the line of a hit names.
+    fn path_of_hit(self) -> Option<&'t str> {
+        match self {
+            Self::Line(path, _, _, true) => path,
+            _ => None,
+        }
+    }
+
+    /// A context line only exists beside a hit in the same file: otherwise `log-2026-11-25.txt` is a file.
+    fn among(self, row: &'t str, hits: &BTreeSet<&str>) -> Self {
+        match self {
+            Self::Line(Some(path), _, _, false) if !hits.contains(path) => match is_path(row) {
+                true => Self::File(row),
+                false => Self::Other,
+            },
+            read => read,
+        }
+    }
+}
+
 impl<'t> Found<'t> {
     /// Reads a result; `None` if it has no known form.
     pub(super) fn read(printed: &'t str) -> Option<Self> {
         let mut found = Self { before: String::new(), after: String::new(), rows: Vec::new() };
         let mut file = None;
-        for printed in printed.lines() {
-            match read(printed.trim_end()) {
+        let rows = printed.lines().map(|row| (row, read(row.trim_end())));
+        let hits: BTreeSet<_> = rows.clone().filter_map(|(_, read)| read.path_of_hit()).collect();
+        for (printed, read) in rows {
+            match read.among(printed.trim_end(), &hits) {
                 Read::Nothing => {}
                 Read::Other if found.rows.is_empty() => found.before += &format!("{printed}\n"),
                 Read::Other => found.after += &format!("{printed}\n"),
@@ -247,6 +272,10 @@ mod tests {
         assert_eq!(found.rows, [Row::File("src/a.rs"), Row::File("b c.txt")]);
         assert_eq!(found.count(), "2 files");
         assert!(!found.render("x").into_string().contains("Found 2"));
+        let dated = "/srv/x/log-2026-11-25-x.txt\n/srv/x/log-2026-11-26-x.txt";
+        let found = Found::read(dated).unwrap();
+        let files: Vec<_> = dated.lines().map(Row::File).collect();
+        assert_eq!(found.rows, files);
         for none in ["No files found", "", "1 passed; 0 failed. See a.", "{\"a\": \"b/c\"}"] {
             assert_eq!(Found::read(none), None, "{none}");
         }
