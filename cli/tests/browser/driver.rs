@@ -84,6 +84,20 @@ impl Browser {
         self.keep_reports();
     }
 
+    /// Opens an address in a new tab, which becomes the page under test.
+    pub(crate) fn open_tab(&self, address: &str) {
+        let tab = self.runtime.block_on(self.client.new_window(true)).unwrap();
+        self.runtime.block_on(self.client.switch_to_window(tab.handle)).unwrap();
+        self.open(address);
+    }
+
+    /// Closes the page under test; another tab becomes the page under test.
+    pub(crate) fn close_tab(&self) {
+        self.runtime.block_on(self.client.close_window()).unwrap();
+        let tab = self.runtime.block_on(self.client.windows()).unwrap().pop().unwrap();
+        self.runtime.block_on(self.client.switch_to_window(tab)).unwrap();
+    }
+
     /// Loads the page again.
     pub(crate) fn reload(&self) {
         self.runtime.block_on(self.client.refresh()).unwrap();

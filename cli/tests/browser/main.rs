@@ -23,4 +23,5 @@ mod live;
 mod long;
 mod phone;
 mod session;
+mod tabs;
 mod time;

@@ -34,5 +34,22 @@ function startList(list) {
     event.preventDefault();
     change();
   });
-  new EventSource(list.dataset.events).addEventListener("update", () => refresh().catch(console.error));
+
+  // A browser has six connections to a server for all its tabs: a page that is not visible holds none.
+  let source;
+  const update = () => refresh().catch(console.error);
+  function follow() {
+    if (document.hidden) {
+      source?.close();
+      source = undefined;
+    } else if (source === undefined) {
+      source = new EventSource(list.dataset.events);
+      source.addEventListener("update", update);
+    }
+  }
+  document.addEventListener("visibilitychange", () => {
+    follow();
+    if (!document.hidden) update();
+  });
+  follow();
 }

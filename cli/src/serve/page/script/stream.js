@@ -7,6 +7,8 @@ function streaming(session) {
   const { feed } = session;
   const queue = []; // changes that are not applied yet
   let source;
+  let last; // the id of the last event
+  let waiting; // where to connect when the page is visible
 
   function snapshot(html) {
     const focused = document.activeElement.id;
@@ -45,6 +47,7 @@ function streaming(session) {
   let timer;
   function enqueue({ target, type, lastEventId, data }) {
     if (target !== source) return;
+    last = lastEventId;
     if (session.isPast()) {
       // The past does not change. New entries are only counted, since the present is fetched again.
       const { place, parent } = type === "fragment" ? JSON.parse(data) : {};
@@ -73,24 +76,46 @@ function streaming(session) {
     source?.close();
     source = undefined;
     queue.length = 0;
+    waiting = document.hidden ? from : undefined;
+    if (document.hidden) return;
     const wait = Math.min(30_000, failures === 0 ? 0 : 500 * 2 ** failures);
     if (from === "") failures += 1;
     setTimeout(() => {
       source?.close();
+      if (document.hidden) {
+        waiting = from;
+        return;
+      }
       source = new EventSource(`${session.path}/fragments?at=${encodeURIComponent(from)}`);
       source.addEventListener("fragment", enqueue);
       source.addEventListener("snapshot", enqueue);
       source.addEventListener("facts", facts);
       source.addEventListener("status", ({ data }) => (byId("state").textContent = data));
-      source.addEventListener("end", () => source.close()); // The agent has ended, and with it the server.
+      // The agent has ended, and with it the server.
+      source.addEventListener("end", () => {
+        source.close();
+        source = undefined;
+      });
       source.addEventListener("open", () => setTimeout(() => (failures = 0), 10_000));
       source.addEventListener("error", () => {
+        if (source === undefined) return;
         const isOver = source.readyState === EventSource.CLOSED;
         byId("state").textContent = isOver ? "not connected: load the page again" : "connecting";
         if (!isOver) source.addEventListener("open", () => (byId("state").textContent = "connected"), { once: true });
       });
     }, wait);
   }
+
+  // A browser has six connections to a server for all its tabs: a page that is not visible holds none.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden && source !== undefined) {
+      waiting = session.isPast() ? (last ?? session.place) : session.place;
+      source.close();
+      source = undefined;
+    } else if (!document.hidden && waiting !== undefined) {
+      connect(waiting);
+    }
+  });
 
   // Connects again for the present, at once, since no error occurred.
   function reconnect() {

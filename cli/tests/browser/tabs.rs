@@ -1,0 +1,39 @@
+//! Many tabs of one browser, which has six connections to a server.
+
+use serde_json::json;
+
+use crate::{
+    client::{Server, answered, append, folder},
+    driver::{Browser, Screen},
+};
+
+#[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
+fn twenty_tabs_are_alive() {
+    let browser = Browser::start(Screen::Desk);
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let content = answered(20, 7);
+    let end = content[..content.len() / 2].rfind('\n').unwrap() + 1;
+    append(&log, &content[..end]);
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}sessions/1", server.link));
+    for number in 0..20 {
+        let page = if number % 2 == 0 { "" } else { "sessions/1" };
+        browser.open_tab(&format!("{}{page}", server.link));
+    }
+    let before = browser.entries();
+    append(&log, &content[end..]);
+    browser.until(&format!("document.querySelectorAll('#feed .entry').length > {before}"));
+    browser.is_whole();
+    let entries = browser.entries();
+    // A page that was not visible has what it missed as soon as it is visible.
+    browser.close_tab();
+    browser.until("!document.hidden");
+    while browser.get("location.pathname") == json!("/") {
+        browser.close_tab();
+        browser.until("!document.hidden");
+    }
+    browser.until(&format!("document.querySelectorAll('#feed .entry').length === {entries}"));
+    browser.is_whole();
+}
