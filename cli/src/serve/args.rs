@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
+use super::address::parse_address;
 use crate::{answer::PricesArgs, homes::DatabaseOption};
 
 /// The options of `foldline serve`.
@@ -16,8 +17,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(super) database: DatabaseOption,
 
-    /// Address to listen on. Other machines need the token, which is in the printed link
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433")]
+    /// Address to listen on: IP:PORT, NAME:PORT or :PORT. Other machines need the token, which is in the printed link
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7433", value_parser = parse_address)]
     pub(super) listen: SocketAddr,
 
     #[command(flatten)]

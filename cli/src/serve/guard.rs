@@ -20,7 +20,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{args::Access, token::Token};
+use super::{address::reachable, args::Access, token::Token};
 use crate::error::Error;
 
 /// The content security policy of the pages.
@@ -52,6 +52,7 @@ impl Guard {
     /// The link to open.
     pub(super) fn link(&self) -> String {
         let Rules { address, token, .. } = &*self.0;
+        let address = reachable(*address);
         let token = token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
         format!("http://{address}/{token}")
     }

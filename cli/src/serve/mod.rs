@@ -6,6 +6,7 @@
 //!
 //! The security rules are described in [`guard`].
 
+mod address;
 mod api;
 mod app;
 mod args;
@@ -41,14 +42,15 @@ use std::{
 use tokio::time::sleep;
 
 pub(crate) use self::live::RunningLog;
+pub(super) use self::{
+    address::parse_address,
+    args::{Access, ServeArgs},
+    beside::Beside,
+};
 use self::{
     app::{App, WAIT},
     server::{Ending, Server},
     update::Updates,
-};
-pub(super) use self::{
-    args::{Access, ServeArgs},
-    beside::Beside,
 };
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::or_homes, place::DatabasePlace,

@@ -7,7 +7,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::Args;
 
 #[cfg(feature = "serve")]
-use crate::serve::Access;
+use crate::serve::{Access, parse_address};
 use crate::{options::Color, sink::SinkName};
 
 /// The options of `foldline run`.
@@ -76,7 +76,7 @@ pub(super) struct ServedArgs {
     /// Address to serve the session on while the agent works; see foldline serve. The link is printed to standard
     /// error. The server exits with the agent, after open pages have received the end. Without --db, a temporary database
     /// is used
-    #[arg(long = "serve", value_name = "ADDRESS")]
+    #[arg(long = "serve", value_name = "ADDRESS", value_parser = parse_address)]
     pub(super) address: Option<SocketAddr>,
 
     #[command(flatten)]
