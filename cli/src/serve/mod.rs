@@ -80,6 +80,9 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
             ));
         }
     };
+    for path in &args.paths {
+        path.metadata().map_err(|error| Error::Input { path: path.clone(), error })?;
+    }
     for path in paths.iter().filter(|path| !path.is_dir()) {
         files.input("the log", path)?;
     }

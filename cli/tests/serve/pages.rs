@@ -244,3 +244,17 @@ fn what_another_program_adds_to_the_database_is_shown() {
     let sessions = server.body("/api/sessions");
     assert!(sessions.contains("\"first\"") && sessions.contains("\"second\""), "{sessions}");
 }
+
+#[test]
+fn a_path_that_does_not_exist_is_refused() {
+    let (_folder, logs) = folder();
+    let missing = logs.join("missing");
+    let mut command = foldline();
+    let db = logs.with_extension("db");
+    command.args(["serve", "--listen", ":0", "--db", db.to_str().unwrap()]).arg(&missing);
+    let refused = command.output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains(missing.to_str().unwrap()), "{said}");
+    assert!(!db.exists());
+}
