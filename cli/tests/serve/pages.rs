@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     client::{Server, answered, append, folder},
@@ -257,4 +257,30 @@ fn a_path_that_does_not_exist_is_refused() {
     assert_eq!(refused.status.code(), Some(1), "{said}");
     assert!(said.contains(missing.to_str().unwrap()), "{said}");
     assert!(!db.exists());
+}
+
+#[test]
+fn sessions_are_listed_by_day_and_those_without_a_time_at_last() {
+    let (_folder, logs) = folder();
+    let line = |session: &str, at: Option<jiff::Timestamp>| {
+        let init = json!({"type": "system", "subtype": "init", "cwd": "/repo", "tools": [], "model": "m",
+            "session_id": session, "timestamp": at.map(jiff::Timestamp::as_millisecond)});
+        let end = json!({"type": "completion", "finalText": "Done.", "numTurns": 1, "durationMs": 5,
+            "session_id": session, "timestamp": at.map(jiff::Timestamp::as_millisecond)});
+        fs::write(logs.join(format!("{session}.jsonl")), format!("{init}\n{end}\n")).unwrap();
+    };
+    // A day before noon is the day before, also if the clocks are changed.
+    let noon = jiff::Zoned::now().with().hour(12).build().unwrap();
+    let now = noon.timestamp();
+    let hours = |count: i64| now - jiff::SignedDuration::from_hours(count);
+    line("undated", None);
+    line("now", Some(now));
+    line("before", Some(hours(24)));
+    line("long-ago", Some(hours(24 * 40)));
+    let server = Server::start(&logs, &[]);
+    let rows = server.body("/rows");
+    let heads: Vec<_> =
+        rows.split("<b>").skip(1).map(|row| row.split('<').next().unwrap()).collect();
+    assert_eq!(heads.len(), 4, "{heads:?}");
+    assert_eq!([heads[0], heads[1], heads[3]], ["Today", "Yesterday", "No date"]);
 }

@@ -129,7 +129,7 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
     }
 }
 
-/// Groups of sessions: running ones first, then the others by day.
+/// Groups of sessions: running ones first, then the others by day, at last those whose logs state no time.
 fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Vec<&'s Session>)> {
     let (now, past): (Vec<_>, Vec<_>) = sessions
         .iter()
@@ -138,14 +138,25 @@ fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Ve
     if !now.is_empty() {
         days.push((Some("Now".to_owned()), now));
     }
+    let today = Timestamp::now().to_zoned(zone.clone()).date();
+    let mut undated = Vec::new();
     for session in past {
-        let day = moment(session.ended.or(session.began).or(session.written), zone);
-        let day =
-            day.map_or_else(|| "No date".to_owned(), |at| at.strftime("%A, %-d %B %Y").to_string());
+        let Some(at) = moment(session.ended.or(session.began), zone) else {
+            undated.push(session);
+            continue;
+        };
+        let day = match at.date() {
+            date if date == today => "Today".to_owned(),
+            date if date.tomorrow().is_ok_and(|next| next == today) => "Yesterday".to_owned(),
+            _ => at.strftime("%A, %-d %B %Y").to_string(),
+        };
         match days.last_mut() {
             Some((Some(last), of_day)) if *last == day => of_day.push(session),
             _ => days.push((Some(day), vec![session])),
         }
+    }
+    if !undated.is_empty() {
+        days.push((Some("No date".to_owned()), undated));
     }
     days
 }
