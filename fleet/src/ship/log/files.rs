@@ -39,7 +39,9 @@ impl ShippedLog {
         let Ok(Some(status)) = status else { return false };
         let is_as_it_was = self.latest.is_some_and(|left| {
             let (length, modified) = (status.size, status.modified);
-            status.is_same_file(&left)
+            // A file is named before its bytes are sent.
+            self.place.offset == left.read.length
+                && status.is_same_file(&left)
                 && (length, modified) == (left.read.length, left.modified)
                 && left.size == length
         });
