@@ -156,3 +156,11 @@ fn a_report_changes_no_event_and_what_it_ignores_has_no_entry() {
         }
     }
 }
+
+#[test]
+fn a_record_that_states_what_the_agent_may_do_is_not_ignored() {
+    let mode = r#"{"type":"permission-mode","permissionMode":"plan","sessionId":"a"}"#;
+    let other = r#"{"type":"mode","mode":"normal","sessionId":"a"}"#;
+    let (ignored, findings) = examine("claude-session", &format!("{mode}\n{other}\n"));
+    assert_eq!((ignored, findings), (vec![("mode".to_owned(), 1)], vec![]));
+}

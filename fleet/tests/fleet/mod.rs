@@ -1,6 +1,7 @@
 //! A fleet stores the same data as a single machine.
 
 mod faults;
+mod growing;
 mod held;
 mod interface;
 mod monitoring;

@@ -6,12 +6,8 @@ use std::{
 };
 
 use super::{
-    Cluster, Log, Topics,
-    faults::{Fleet, Growing},
-    ingest,
-    postgres::stored,
-    sinks::entries,
-    trail,
+    Cluster, Log, Topics, faults::Fleet, growing::Growing, ingest, postgres::stored,
+    sinks::entries, trail,
 };
 use crate::{
     logs,

@@ -129,7 +129,7 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
     }
 }
 
-/// Groups of sessions: running ones first, then the others by day, at last those whose logs state no time.
+/// Groups of sessions: running ones first, then the others by day, and those without a time at the end.
 fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Vec<&'s Session>)> {
     let (now, past): (Vec<_>, Vec<_>) = sessions
         .iter()

@@ -1,4 +1,4 @@
-//! Sessions that two logs tell of: one has the conversation, a companion states more, such as the tokens.
+//! Sessions in two logs: one log has the conversation, its companion states more, such as the tokens.
 //!
 //! A session without entries is a companion of the first session of the same agent and the same id that has entries.
 //! An agent that writes a file next to a conversation gives both the same id, and nothing in a log without entries
@@ -9,13 +9,13 @@
 
 /// The companions, each with its session. The index of `session_id` finds either from the other.
 pub(super) const COMPANIONS: &str = "(
-    SELECT companion.id AS companion, told.id AS session
+    SELECT companion.id AS companion, whole.id AS session
     FROM sessions AS companion
-    JOIN sessions AS told ON told.session_id = companion.session_id AND told.agent = companion.agent
-    WHERE companion.entries = 0 AND told.entries > 0 AND NOT EXISTS (
+    JOIN sessions AS whole ON whole.session_id = companion.session_id AND whole.agent = companion.agent
+    WHERE companion.entries = 0 AND whole.entries > 0 AND NOT EXISTS (
         SELECT 1 FROM sessions AS earlier
-        WHERE earlier.session_id = told.session_id AND earlier.agent = told.agent
-        AND earlier.entries > 0 AND earlier.id < told.id
+        WHERE earlier.session_id = whole.session_id AND earlier.agent = whole.agent
+        AND earlier.entries > 0 AND earlier.id < whole.id
     )
 )";
 

@@ -18,8 +18,8 @@ use self::{
 };
 use crate::{
     conversation::{
-        ActionType, Authority, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId,
-        Text, Timestamp, ToolStatus, tool_calls::RecentIds,
+        ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
+        Timestamp, ToolStatus, tool_calls::RecentIds,
     },
     executors::{
         Evidence, Executor, Extra, Format, Header, Parsed,
@@ -119,7 +119,7 @@ impl Executor for ClaudeSession {
         match &line.json {
             ClaudeSessionJson::Said(_, texts) => texts.is_empty(),
             ClaudeSessionJson::Progress { progress, .. } => matches!(progress, Progress::Quiet),
-            json => matches!(json, ClaudeSessionJson::Quiet),
+            json => matches!(json, ClaudeSessionJson::Quiet) && line.author.authority.is_none(),
         }
     }
 }
@@ -243,8 +243,6 @@ impl Step<'_, '_> {
         let version = version.filter(|version| known.version.as_ref() != Some(version));
         let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
         let branch = branch.filter(|branch| is_other || known.branch.as_ref() != Some(branch));
-        let is_known = |new: &Authority| known.authority.as_ref().is_some_and(|it| it.is_same(new));
-        let authority = authority.filter(|new| !is_known(new)).map(Box::new);
         let started_at = self.cx.at.filter(|_| known.started_at.is_none());
         self.cx.parent = match &agent {
             Some(agent) => Some(CorrId::from(&**agent)),
@@ -259,7 +257,7 @@ impl Step<'_, '_> {
                 version,
                 cwd,
                 branch,
-                authority,
+                authority: authority.map(Box::new),
                 started_at,
                 ..Session::default()
             });
