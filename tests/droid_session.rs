@@ -83,8 +83,7 @@ fn one_strange_block_leaves_its_message() {
     let log = session("blocks");
     let lines = log.lines();
     for line in [
-        "user_message: look",
-        "user_message: [image: image/jpeg, 7 bytes]",
+        "user_message: look\n[image: image/jpeg, 7 bytes]",
         r#"diagnostic: {"type":"telepathy","x":1}"#,
         "user_message: a plain string",
         "assistant_message: I see.",

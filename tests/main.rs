@@ -45,6 +45,7 @@ mod msg_store;
 mod opencode;
 mod panics;
 mod patch;
+mod pictures;
 mod pricing;
 mod processor;
 mod qwen;

@@ -6,6 +6,7 @@ use super::{
     action::{ActionType, CommandExitStatus, ToolResult},
     extra::Extra,
     id::CorrId,
+    image::Image,
     text::Text,
     time::Timestamp,
     warning_kind::WarningKind,
@@ -225,6 +226,10 @@ pub struct Metadata {
     /// The result named no call, and was assigned to this one, the oldest matching call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
+    /// The pictures that the text or the result mentions (`[image: image/png, 68 bytes]`), in the order of their
+    /// placeholders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// Further fields of the log, under their original names.
     #[serde(default, skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,

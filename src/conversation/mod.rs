@@ -12,6 +12,7 @@ mod entry;
 mod event;
 mod extra;
 mod id;
+mod image;
 mod json;
 mod portable;
 #[cfg(feature = "schema")]
@@ -39,6 +40,7 @@ pub use self::{
     event::{DomainEvent, Warning},
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
+    image::Image,
     json::Json,
     session::{Outcome, Session},
     summary::{Summary, SummaryPart},

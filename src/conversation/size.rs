@@ -88,6 +88,9 @@ impl NormalizedEntry {
         for (_, json) in self.metadata.iter().flat_map(|metadata| metadata.extra.iter()) {
             each(Part::Json(json));
         }
+        for image in self.metadata.iter().flat_map(|metadata| &metadata.images) {
+            each(Part::Text(&image.data));
+        }
     }
 }
 

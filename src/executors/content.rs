@@ -121,7 +121,7 @@ fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
     if parts.peek().is_none() {
         return match first {
             Part::Text(text) => text.clone(),
-            Part::Placeholder(text) => text.as_str().into(),
+            Part::Placeholder(text) => text.clone().into(),
         };
     }
     let mut joined = String::new();

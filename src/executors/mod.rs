@@ -19,6 +19,7 @@ mod executor;
 mod facts;
 pub mod files;
 mod format;
+mod images;
 pub mod prelude;
 mod recogniser;
 mod reducing;

@@ -10,7 +10,7 @@ use super::{
     context::Context,
     executor::{Executor, Header, Parsed},
     facts::Facts,
-    report,
+    images, report,
     sessions::{NamesSession, StateSize},
     wire::{Fields, Irregular, Object, Record},
 };
@@ -85,6 +85,8 @@ impl<E> Reducing<E> {
 pub(super) enum ParsedRecord<'a, L> {
     Irregular(Irregular<'a>),
     Object {
+        /// The text of the record.
+        source: &'a str,
         /// The fields that were not taken.
         rest: Fields<'a>,
         header: Header<'a>,
@@ -113,6 +115,7 @@ impl<E: Executor> Reducing<E> {
             Record::Object(object) => object,
             Record::Irregular(irregular) => return ParsedRecord::Irregular(irregular),
         };
+        let source = object.source();
         let mut header = Header {
             name: object.get_str("type").unwrap_or_default(),
             at: object.timestamp("timestamp"),
@@ -127,7 +130,7 @@ impl<E: Executor> Reducing<E> {
         if let Parsed::Line(_) | Parsed::Ignored = parsed {
             object.ignore(&["type"]);
         }
-        ParsedRecord::Object { rest: object.rest(), header, aside, session, parsed }
+        ParsedRecord::Object { source, rest: object.rest(), header, aside, session, parsed }
     }
 
     /// The type of a record that is ignored on purpose.
@@ -149,9 +152,9 @@ impl<E: Executor> Reducing<E> {
     ) -> Batch<DomainEvent> {
         let mut events = Batch::EMPTY;
         let before = state.calls.open_calls();
-        let (rest, header, aside, session, parsed) = match record {
-            ParsedRecord::Object { rest, header, aside, session, parsed } => {
-                (rest, header, aside, session, parsed)
+        let (source, rest, header, aside, session, parsed) = match record {
+            ParsedRecord::Object { source, rest, header, aside, session, parsed } => {
+                (source, rest, header, aside, session, parsed)
             }
             ParsedRecord::Irregular(irregular) => {
                 report::irregular(&irregular, &mut events);
@@ -192,6 +195,7 @@ impl<E: Executor> Reducing<E> {
             }
             Parsed::Unknown => cx.unknown_event(&name, &rest),
         }
+        images::attach(source, &mut events);
         log(&name, before, &state.calls, &events);
         events
     }

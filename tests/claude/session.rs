@@ -70,9 +70,7 @@ fn what_nobody_typed_is_not_the_persons() {
             "system_message: <task-notification>\n<task-id>b1</task-id>\n</task-notification>",
             "user_message: and the docs",
             "system_message: <task-notification>x</task-notification>",
-            "user_message: Look:",
-            "user_message: [image: image/png, 5 bytes]",
-            "user_message: [document: plan, https://x.example/plan.pdf]",
+            "user_message: Look:\n[image: image/png, 5 bytes]\n[document: plan, https://x.example/plan.pdf]",
             "system_message: stop hook: lint failed",
             "system_message: stop hook: fix it",
         ]

@@ -257,7 +257,7 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
 fn entries_can_have_links_that_ask_for_more() {
     let call = command("ls", None);
     let events = [begins("c", &call), DomainEvent::entry(command("cat", Some("c")))];
-    let mut page = Page::default().explained();
+    let mut page = Page::default().served();
     let fragments: Vec<_> = events.iter().filter_map(|event| page.fragment(event)).collect();
     assert!(fragments.iter().all(|it| it.html.ends_with("></a></article>")));
     let mut shown = page.snapshot().clone();

@@ -25,7 +25,7 @@ use crate::error::Error;
 
 /// The content security policy of the pages.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
-                      img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+                      img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// The access rules.
 #[derive(Clone)]

@@ -21,6 +21,7 @@ mod list;
 mod live;
 mod page;
 mod past;
+mod picture;
 mod rendered;
 mod request;
 mod routes;

@@ -15,16 +15,19 @@ use super::{
     app::App,
     events, explain,
     page::{self, SessionPage, Wanted, Window},
+    picture,
     request::{At, Failed, blocking, live, place},
     sessions,
 };
 
-/// Which part of a session is shown: the present or a moment, what is around an entry, and what one was made from.
+/// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
+/// only a picture.
 #[derive(Debug, Deserialize)]
 pub(super) struct Shown {
     at: Option<usize>,
     moment: Option<usize>,
     explain: Option<usize>,
+    picture: Option<String>,
 }
 
 pub(super) async fn page(
@@ -32,6 +35,9 @@ pub(super) async fn page(
     Path(name): Path<String>,
     Query(at): Query<Shown>,
 ) -> Result<Response, Failed> {
+    if let Some(picture) = &at.picture {
+        return picture::response(&app, name, picture).await;
+    }
     let explained = match at.explain {
         Some(entry) => Some((entry, explained(&app, name.clone(), entry).await?)),
         None => None,

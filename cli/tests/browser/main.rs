@@ -22,6 +22,7 @@ mod list;
 mod live;
 mod long;
 mod phone;
+mod pictures;
 mod session;
 mod tabs;
 mod time;

@@ -181,6 +181,14 @@ impl ActionType {
 
     /// The tool's result as text, if there is one.
     pub fn result_text(&self) -> Option<Text> {
+        match self.result()? {
+            Ok(text) => Some(text.clone()),
+            Err(json) => Some(ToolResult::Json(json.clone()).into_text()),
+        }
+    }
+
+    /// The text of the tool's result, or else its JSON value.
+    pub(crate) fn result(&self) -> Option<Result<&Text, &Json>> {
         match self {
             Self::FileRead { result, .. }
             | Self::FileEdit { result, .. }
@@ -190,8 +198,11 @@ impl ActionType {
             | Self::TaskCreate { result, .. }
             | Self::PlanPresentation { result, .. }
             | Self::Question { result, .. }
-            | Self::Tool { result, .. } => result.clone().map(ToolResult::into_text),
-            Self::CommandRun { result, .. } => result.as_ref()?.output.clone(),
+            | Self::Tool { result, .. } => Some(match result.as_ref()? {
+                ToolResult::Text(text) => Ok(text),
+                ToolResult::Json(json) => Err(json),
+            }),
+            Self::CommandRun { result, .. } => result.as_ref()?.output.as_ref().map(Ok),
         }
     }
 }

@@ -64,6 +64,14 @@ impl Text {
         }
     }
 
+    /// The string, if it was created or changed after parsing; `None` for a string of the log.
+    pub(crate) fn as_created(&self) -> Option<&str> {
+        match &self.0 {
+            Repr::Literal(_) => None,
+            Repr::String(string) => Some(string),
+        }
+    }
+
     /// The decoded string, by value.
     pub fn into_string(self) -> String {
         match self.0 {

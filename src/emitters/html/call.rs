@@ -7,6 +7,7 @@ use super::{
     diff,
     found::Found,
     icon::{icon, of_action, of_status},
+    picture::{self, pictures},
     setting::{Rendered, Setting},
     text::line,
     time,
@@ -45,7 +46,7 @@ pub(super) fn render(
             data-par=[together] tabindex="-1" aria-label={ (line(&*name)) ", " (status) }
         {
             (time::link(index, entry))
-            details.call open[is_open(tool)] {
+            details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
                     (icon("i kind", of_action(action)))
                     span.name { (line(&*name)) }
@@ -59,7 +60,7 @@ pub(super) fn render(
                         span.vh { (status) }
                     }
                 }
-                div.body { (body(entry, tool)) }
+                div.body { (body(entry, tool)) (pictures(index, entry, setting.is_served)) }
             }
         }
     };

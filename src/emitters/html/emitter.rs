@@ -52,8 +52,8 @@ const MOST_DEPTH: usize = 32;
 pub struct HtmlEmitter<P = EntryIndices> {
     state: HtmlState,
     indices: P,
-    /// Whether entries have links to the records that they were derived from.
-    is_explained: bool,
+    /// Whether a server answers questions about the entries.
+    is_served: bool,
 }
 
 /// The memory of an [`HtmlEmitter`]: a plain value that can be stored with serde.
@@ -113,14 +113,15 @@ impl Default for HtmlEmitter {
 impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// An emitter that takes the indices of new entries from `indices`.
     pub fn new(indices: P) -> Self {
-        Self { state: HtmlState::default(), indices, is_explained: false }
+        Self { state: HtmlState::default(), indices, is_served: false }
     }
 
-    /// Adds a link to the end of each entry that asks the server of the page for the records that it was derived
-    /// from: `?explain=` and its index.
+    /// The page has a server. A link at the end of each entry asks it for the records that the entry was derived
+    /// from: `?explain=` and the index of the entry. Pictures are not in the page, but at `?picture=`, the index of the
+    /// entry, a dot, and their number in it from zero.
     #[must_use]
-    pub fn explained(mut self) -> Self {
-        self.is_explained = true;
+    pub fn served(mut self) -> Self {
+        self.is_served = true;
         self
     }
 
@@ -137,7 +138,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// The fragment for an event. Facts about the session, usage and warnings have none.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
         let fragment = self.changed(event)?;
-        Some(if self.is_explained { explained(fragment) } else { fragment })
+        Some(if self.is_served { explained(fragment) } else { fragment })
     }
 
     fn changed(&mut self, event: &DomainEvent) -> Option<Fragment> {
@@ -155,7 +156,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
                 let Some(growing) = self.state.growing.remove(corr_id) else {
                     return self.missing();
                 };
-                Some(growing.close(entry.as_ref()))
+                Some(growing.close(entry.as_ref(), self.is_served))
             }
             DomainEvent::NewToolCall { corr_id, entry } => Some(self.call(corr_id, entry)),
             DomainEvent::UpdateToolCall { corr_id, entry } => self.update(corr_id, entry),
@@ -170,17 +171,17 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     pub fn remaining(&mut self) -> impl Iterator<Item = Fragment> + use<P> {
         let mut growing: Vec<_> = std::mem::take(&mut self.state.growing).into_values().collect();
         growing.sort_by_key(|growing| growing.index);
-        let is_explained = self.is_explained;
+        let is_served = self.is_served;
         growing.into_iter().map(move |growing| {
-            let fragment = growing.close(None);
-            if is_explained { explained(fragment) } else { fragment }
+            let fragment = growing.close(None, is_served);
+            if is_served { explained(fragment) } else { fragment }
         })
     }
 
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
         let parent = self.enter(entry, None);
         let (turn, seam) = (self.turn(entry), self.seam(entry));
-        let setting = Setting { turn, seam, ..within(parent) };
+        let setting = Setting { turn, seam, ..within(parent, self.is_served) };
         fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
     }
 
@@ -189,7 +190,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         let turn = self.turn(entry);
         let index = self.indices.next_index();
         let growing = Growing { index, parent, turn, entry: Arc::clone(entry) };
-        let fragment = growing.render(Place::Append, entry, true);
+        let fragment = growing.render(Place::Append, entry, true, self.is_served);
         self.state.growing.insert(id.clone(), growing);
         fragment
     }
@@ -214,14 +215,14 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
             entries: 0,
             bad: 0,
         };
-        let fragment = call.render(Place::Append, entry);
+        let fragment = call.render(Place::Append, entry, self.is_served);
         self.state.calls.insert(id.clone(), call);
         fragment
     }
 
     fn update(&mut self, id: &CorrId, entry: &NormalizedEntry) -> Option<Fragment> {
         let Some(call) = self.state.calls.get(id) else { return self.missing() };
-        let fragment = call.render(Place::Replace, entry);
+        let fragment = call.render(Place::Replace, entry, self.is_served);
         if entry.tool().is_none_or(|tool| tool.status.is_final()) {
             self.end(id, entry);
         }
@@ -289,8 +290,14 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
 }
 
 impl Growing {
-    fn render(&self, place: Place, entry: &NormalizedEntry, is_open: bool) -> Fragment {
-        let setting = Setting { turn: self.turn, is_open, ..within(self.parent) };
+    fn render(
+        &self,
+        place: Place,
+        entry: &NormalizedEntry,
+        is_open: bool,
+        is_served: bool,
+    ) -> Fragment {
+        let setting = Setting { turn: self.turn, is_open, ..within(self.parent, is_served) };
         fragment(self.index, place, self.parent, entry, &setting)
     }
 
@@ -299,15 +306,16 @@ impl Growing {
         Fragment { index: self.index, place: Place::Grow, parent: self.parent, html, inside: None }
     }
 
-    fn close(&self, entry: Option<&Arc<NormalizedEntry>>) -> Fragment {
-        self.render(Place::Replace, entry.unwrap_or(&self.entry), false)
+    fn close(&self, entry: Option<&Arc<NormalizedEntry>>, is_served: bool) -> Fragment {
+        self.render(Place::Replace, entry.unwrap_or(&self.entry), false, is_served)
     }
 }
 
 impl Call {
-    fn render(&self, place: Place, entry: &NormalizedEntry) -> Fragment {
+    fn render(&self, place: Place, entry: &NormalizedEntry, is_served: bool) -> Fragment {
         let Self { with_last, with_next, entries, bad, .. } = *self;
-        let setting = Setting { with_last, with_next, entries, bad, ..within(self.parent) };
+        let around = within(self.parent, is_served);
+        let setting = Setting { with_last, with_next, entries, bad, ..around };
         fragment(self.index, place, self.parent, entry, &setting)
     }
 }
@@ -346,8 +354,8 @@ pub(super) fn with_last(article: &str, last: &str) -> String {
     [start, last, end].concat()
 }
 
-fn within(parent: Option<EntryIdx>) -> Setting {
-    Setting { is_within: parent.is_some(), ..Setting::default() }
+fn within(parent: Option<EntryIdx>, is_served: bool) -> Setting {
+    Setting { is_within: parent.is_some(), is_served, ..Setting::default() }
 }
 
 /// The call whose sub-agent produced an entry.

@@ -7,6 +7,7 @@ use super::{
     icon::icon,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
+    picture::{self, pictures, without_placeholders},
     seam::Seam,
     setting::{Rendered, Setting},
     text::{first_line, line, text},
@@ -28,7 +29,7 @@ pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting
 
 fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
     let kind = &entry.entry_type;
-    let words = entry.content.decode();
+    let words = without_placeholders(entry.content.decode(), picture::of(entry));
     let is_open = setting.is_open;
     let code = match kind {
         NormalizedEntryType::Diagnostic { code } => Some(code.as_str()),
@@ -43,7 +44,9 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
             tabindex="-1" aria-label=(label)
         {
             (time::link(index, entry))
-            @if !is_open { (body(kind, &words, setting)) }
+            @if !is_open {
+                (body(kind, &words, setting, &pictures(index, entry, setting.is_served)))
+            }
         }
     };
     let mut html = start.into_string();
@@ -74,7 +77,7 @@ fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
     }
 }
 
-fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
+fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting, pictures: &Markup) -> Markup {
     match kind {
         NormalizedEntryType::UserMessage => html! {
             div.said {
@@ -85,13 +88,15 @@ fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
                     }
                 }
                 div.md {
-                    @if setting.is_within { (prompt(words, LONG_TASK)) }
+                    @if words.trim().is_empty() && !pictures.0.is_empty() {}
+                    @else if setting.is_within { (prompt(words, LONG_TASK)) }
                     @else { (prompt(words, LONG_PROMPT)) }
+                    (pictures)
                 }
             }
         },
         NormalizedEntryType::AssistantMessage => {
-            html! { div class="said md" { (markdown(words)) } }
+            html! { div class="said md" { (markdown(words)) (pictures) } }
         }
         NormalizedEntryType::Thinking => thinking(words),
         NormalizedEntryType::ErrorMessage => note("fail", words, true),
@@ -109,7 +114,7 @@ fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting) -> Markup {
         },
         _ => match setting.seam {
             Some(seam) => seam.render(words),
-            None => note("info", words, false),
+            None => html! { (note("info", words, false)) (pictures) },
         },
     }
 }

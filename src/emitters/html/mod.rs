@@ -35,6 +35,7 @@ mod markdown;
 mod output;
 mod page;
 mod path;
+mod picture;
 mod seam;
 mod setting;
 mod text;

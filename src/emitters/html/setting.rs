@@ -11,6 +11,8 @@ pub(super) struct Setting {
     pub(super) is_within: bool,
     /// The seam of the conversation that it is, if any.
     pub(super) seam: Option<Seam>,
+    /// Whether a server has its pictures.
+    pub(super) is_served: bool,
     /// Whether it still grows.
     pub(super) is_open: bool,
     /// Whether it was made in parallel with the calls before and after it.

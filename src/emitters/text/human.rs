@@ -22,6 +22,16 @@ pub fn count(n: u64) -> String {
     }
 }
 
+/// `68 B`, `12.3 kB`, `1.2 MB`, `3.0 GB`; tenths are rounded.
+pub(crate) fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..999_950 => tenths(n, 1_000) + " kB",
+        999_950..999_950_000 => tenths(n, 1_000_000) + " MB",
+        _ => tenths(n, 1_000_000_000) + " GB",
+    }
+}
+
 fn tenths(n: u64, unit: u64) -> String {
     let tenths = n.saturating_add(unit / 20) / (unit / 10);
     format!("{}.{}", tenths / 10, tenths % 10)

@@ -62,7 +62,7 @@ impl Document {
     /// Creates an empty document, whose patches are pushed to this store. The cost is estimated if the log does
     /// not state it.
     pub(super) fn new(store: MsgStore, prices: &Arc<Prices>) -> Self {
-        let page = Page::with_prices(Arc::clone(prices)).explained();
+        let page = Page::with_prices(Arc::clone(prices)).served();
         Self {
             history: History::new(page),
             timeline: Arc::default(),

@@ -209,6 +209,17 @@ export type FileChange =
   path: string;
 };
 
+/** A picture that an entry mentions, with its content. Serialised in camelCase.
+ *
+ * Only kinds of pictures that contain pixels and no program: PNG, JPEG, GIF and WebP. The kind is read from the
+ * content, whatever the log calls it. */
+export type Image = {
+  /** The content in base64, without white space. */
+  data: string;
+  /** The media type of the content, such as `image/png`. */
+  mediaType: string;
+};
+
 /** One session of the list. Moments are milliseconds since 1970. */
 export type ListedSession = {
   agent: string | null;
@@ -244,6 +255,9 @@ export type Metadata = {
   corrId?: string | null;
   /** Further fields of the log, under their original names. */
   extra?: { [name: string]: unknown };
+  /** The pictures that the text or the result mentions (`[image: image/png, 68 bytes]`), in the order of their
+   * placeholders. */
+  images?: Image[];
   /** The result named no call, and was assigned to this one, the oldest matching call. */
   inferred?: boolean;
   /** The id of the model's message that contains this entry. */

@@ -42,11 +42,11 @@ impl Page {
         Self { prices: Some(prices.into()), ..Self::default() }
     }
 
-    /// Adds a link to the end of each entry that asks the server for the records that it was derived from; see
-    /// [`HtmlEmitter::explained`]. Not useful in a file, which has no server.
+    /// The page has a server, which is asked for the origin of entries and for pictures; see
+    /// [`HtmlEmitter::served`].
     #[must_use]
-    pub fn explained(mut self) -> Self {
-        self.emitter = self.emitter.explained();
+    pub fn served(mut self) -> Self {
+        self.emitter = self.emitter.served();
         self
     }
 
@@ -165,10 +165,12 @@ impl Emitter<DomainEvent, std::convert::Infallible> for Page {
     }
 }
 
-/// Nothing may be loaded or executed, and only the page's own style sheet applies.
+/// Nothing may be loaded or executed, only the page's own style sheet applies, and pictures are part of the page.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SHEET.as_bytes()));
-    format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
 }
 
 fn top(title: &str) -> Markup {

@@ -108,12 +108,46 @@ impl<'a> Message<'a> {
 /// Reads content, which is a string or an array of blocks.
 fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
     match value::elements(raw) {
-        Some(blocks) => blocks.into_iter().map(Block::read).collect(),
+        Some(blocks) => with_media(blocks.into_iter().map(Block::read)),
         None => vec![Block::read(raw)],
     }
 }
 
+/// Joins each picture with the text before it, or else with the text after it: they are one message. A text that the
+/// program added, within an element, stays alone.
+fn with_media<'a>(blocks: impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
+    let mut joined: Vec<Block<'a>> = Vec::new();
+    for block in blocks {
+        let is_media = matches!(block.kind, BlockKind::Media(_));
+        if let (Some(last), Some(words)) = (joined.last_mut(), block.words())
+            && let Some(before) = last.words()
+            && (is_media || matches!(last.kind, BlockKind::Media(_)))
+        {
+            let text = format!("{}\n{}", before.decode(), words.decode());
+            last.kind = match is_media && matches!(last.kind, BlockKind::Media(_)) {
+                true => BlockKind::Media(text.into()),
+                false => BlockKind::Text(text.into()),
+            };
+            last.unknown.extend(block.unknown);
+        } else {
+            joined.push(block);
+        }
+    }
+    joined
+}
+
 impl<'a> Block<'a> {
+    /// The words of a text by a person or the model, or the placeholder of media.
+    fn words(&self) -> Option<&Text> {
+        match &self.kind {
+            BlockKind::Text(text) => {
+                Some(text).filter(|text| !text.is_empty() && !text.begins_with("<"))
+            }
+            BlockKind::Media(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Reads a block; a string is a text block.
     pub fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
