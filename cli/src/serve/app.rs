@@ -6,7 +6,7 @@ use foldline::{emitters::database::Store, pricing::Prices};
 use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
-use super::live::LiveSessions;
+use super::live::{Begun, LiveSessions};
 use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// The time that an answer waits for a writer of the database.
@@ -27,11 +27,12 @@ impl App {
         program: &Program,
         prices: Prices,
         database: DatabasePlace,
+        zone: TimeZone,
         updates: watch::Receiver<u64>,
     ) -> Self {
         let (program, prices) = (program.clone(), Arc::new(prices));
-        let live = Arc::new(LiveSessions::new(&program, &prices));
-        Self { program, prices, database, zone: TimeZone::system(), live, updates }
+        let live = Arc::new(LiveSessions::new(&program, Begun::new(&prices, &zone)));
+        Self { program, prices, database, zone, live, updates }
     }
 
     /// A read-only connection that can estimate costs.

@@ -3,9 +3,13 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
+use jiff::tz::TimeZone;
 
 use super::address::parse_address;
-use crate::{answer::PricesArgs, homes::DatabaseOption};
+use crate::{
+    answer::{PricesArgs, when},
+    homes::DatabaseOption,
+};
 
 /// The options of `foldline serve`.
 #[derive(Debug, Args)]
@@ -24,8 +28,19 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(super) access: Access,
 
+    /// Time zone of all times, such as Europe/Paris or UTC [default: the system's]
+    #[arg(long, value_name = "NAME", value_parser = when::zone)]
+    pub(super) timezone: Option<TimeZone>,
+
     #[command(flatten)]
     pub(super) prices: PricesArgs,
+}
+
+impl ServeArgs {
+    /// The time zone of all times.
+    pub(super) fn zone(&self) -> TimeZone {
+        self.timezone.clone().unwrap_or_else(TimeZone::system)
+    }
 }
 
 /// The clients that may connect, in addition to this machine.

@@ -8,6 +8,7 @@ use std::{
 };
 
 use foldline::pricing::Prices;
+use jiff::tz::TimeZone;
 use tokio::sync::{oneshot, watch};
 
 use super::{
@@ -37,8 +38,8 @@ impl Beside {
         let server = Server::bind(address, access)?;
         server.announce();
         let (updates, is_updated) = watch::channel(0);
-        let app =
-            App::new(program, Prices::builtin().clone(), DatabasePlace::File(database), is_updated);
+        let (prices, database) = (Prices::builtin().clone(), DatabasePlace::File(database));
+        let app = App::new(program, prices, database, TimeZone::system(), is_updated);
         let running = RunningLog::new(Arc::clone(&app.live), path);
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {

@@ -93,7 +93,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let server = Server::bind(args.listen, &args.access)?;
     let updates = Updates::start(program, paths, &database)?;
     server.announce();
-    let app = App::new(program, prices, database, updates.subscribe());
+    let app = App::new(program, prices, database, args.zone(), updates.subscribe());
     server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
     Ok(exit::FINE)

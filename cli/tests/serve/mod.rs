@@ -5,6 +5,7 @@ pub(crate) use crate::logs;
 mod agent;
 mod browser;
 pub(crate) mod client;
+mod clock;
 mod crowd;
 mod npm;
 mod packages;

@@ -25,7 +25,7 @@ pub(super) fn render(
     index: EntryIdx,
     entry: &NormalizedEntry,
     tool: &ToolUse,
-    setting: &Setting,
+    setting: &Setting<'_>,
 ) -> Rendered {
     const END: &str = "</div></details></article>";
     const ANSWER: &str = "<div class=\"answer\">";
@@ -45,7 +45,7 @@ pub(super) fn render(
             data-bad[tool.status.is_failure()] data-bad-within[setting.bad > 0]
             data-par=[together] tabindex="-1" aria-label={ (line(&*name)) ", " (status) }
         {
-            (time::link(index, entry))
+            (time::link(index, entry, &setting.medium.clock))
             details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
                     (icon("i kind", of_action(action)))
@@ -60,7 +60,7 @@ pub(super) fn render(
                         span.vh { (status) }
                     }
                 }
-                div.body { (body(entry, tool)) (pictures(index, entry, setting.is_served)) }
+                div.body { (body(entry, tool)) (pictures(index, entry, setting.medium.is_served)) }
             }
         }
     };
@@ -82,7 +82,7 @@ fn is_open(tool: &ToolUse) -> bool {
     }
 }
 
-fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting) -> Markup {
+fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting<'_>) -> Markup {
     let is_inferred = entry.metadata.as_ref().is_some_and(|metadata| metadata.inferred);
     html! {
         span.facts {

@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use jiff::tz::TimeZone;
 use maud::{Render, html};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +13,9 @@ use super::{
     entry::render,
     fragment::{Fragment, Place},
     seam::{self, Seam},
-    setting::{Rendered, Setting},
+    setting::{Medium, Rendered, Setting},
     text::text,
+    time::Clock,
 };
 use crate::{
     conversation::{CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType},
@@ -52,8 +54,7 @@ const MOST_DEPTH: usize = 32;
 pub struct HtmlEmitter<P = EntryIndices> {
     state: HtmlState,
     indices: P,
-    /// Whether a server answers questions about the entries.
-    is_served: bool,
+    medium: Medium,
 }
 
 /// The memory of an [`HtmlEmitter`]: a plain value that can be stored with serde.
@@ -113,7 +114,7 @@ impl Default for HtmlEmitter {
 impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// An emitter that takes the indices of new entries from `indices`.
     pub fn new(indices: P) -> Self {
-        Self { state: HtmlState::default(), indices, is_served: false }
+        Self { state: HtmlState::default(), indices, medium: Medium::default() }
     }
 
     /// The page has a server. A link at the end of each entry asks it for the records that the entry was derived
@@ -121,7 +122,14 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// entry, a dot, and their number in it from zero.
     #[must_use]
     pub fn served(mut self) -> Self {
-        self.is_served = true;
+        self.medium.is_served = true;
+        self
+    }
+
+    /// Shows all times in this zone instead of UTC. Set it before the first event.
+    #[must_use]
+    pub fn in_zone(mut self, zone: TimeZone) -> Self {
+        self.medium.clock = Clock(zone);
         self
     }
 
@@ -138,7 +146,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// The fragment for an event. Facts about the session, usage and warnings have none.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
         let fragment = self.changed(event)?;
-        Some(if self.is_served { explained(fragment) } else { fragment })
+        Some(if self.medium.is_served { explained(fragment) } else { fragment })
     }
 
     fn changed(&mut self, event: &DomainEvent) -> Option<Fragment> {
@@ -156,7 +164,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
                 let Some(growing) = self.state.growing.remove(corr_id) else {
                     return self.missing();
                 };
-                Some(growing.close(entry.as_ref(), self.is_served))
+                Some(growing.close(entry.as_ref(), &self.medium))
             }
             DomainEvent::NewToolCall { corr_id, entry } => Some(self.call(corr_id, entry)),
             DomainEvent::UpdateToolCall { corr_id, entry } => self.update(corr_id, entry),
@@ -171,17 +179,17 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     pub fn remaining(&mut self) -> impl Iterator<Item = Fragment> + use<P> {
         let mut growing: Vec<_> = std::mem::take(&mut self.state.growing).into_values().collect();
         growing.sort_by_key(|growing| growing.index);
-        let is_served = self.is_served;
+        let medium = self.medium.clone();
         growing.into_iter().map(move |growing| {
-            let fragment = growing.close(None, is_served);
-            if is_served { explained(fragment) } else { fragment }
+            let fragment = growing.close(None, &medium);
+            if medium.is_served { explained(fragment) } else { fragment }
         })
     }
 
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
         let parent = self.enter(entry, None);
         let (turn, seam) = (self.turn(entry), self.seam(entry));
-        let setting = Setting { turn, seam, ..within(parent, self.is_served) };
+        let setting = Setting { turn, seam, ..within(parent, &self.medium) };
         fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
     }
 
@@ -190,7 +198,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         let turn = self.turn(entry);
         let index = self.indices.next_index();
         let growing = Growing { index, parent, turn, entry: Arc::clone(entry) };
-        let fragment = growing.render(Place::Append, entry, true, self.is_served);
+        let fragment = growing.render(Place::Append, entry, true, &self.medium);
         self.state.growing.insert(id.clone(), growing);
         fragment
     }
@@ -215,14 +223,14 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
             entries: 0,
             bad: 0,
         };
-        let fragment = call.render(Place::Append, entry, self.is_served);
+        let fragment = call.render(Place::Append, entry, &self.medium);
         self.state.calls.insert(id.clone(), call);
         fragment
     }
 
     fn update(&mut self, id: &CorrId, entry: &NormalizedEntry) -> Option<Fragment> {
         let Some(call) = self.state.calls.get(id) else { return self.missing() };
-        let fragment = call.render(Place::Replace, entry, self.is_served);
+        let fragment = call.render(Place::Replace, entry, &self.medium);
         if entry.tool().is_none_or(|tool| tool.status.is_final()) {
             self.end(id, entry);
         }
@@ -295,9 +303,9 @@ impl Growing {
         place: Place,
         entry: &NormalizedEntry,
         is_open: bool,
-        is_served: bool,
+        medium: &Medium,
     ) -> Fragment {
-        let setting = Setting { turn: self.turn, is_open, ..within(self.parent, is_served) };
+        let setting = Setting { turn: self.turn, is_open, ..within(self.parent, medium) };
         fragment(self.index, place, self.parent, entry, &setting)
     }
 
@@ -306,15 +314,15 @@ impl Growing {
         Fragment { index: self.index, place: Place::Grow, parent: self.parent, html, inside: None }
     }
 
-    fn close(&self, entry: Option<&Arc<NormalizedEntry>>, is_served: bool) -> Fragment {
-        self.render(Place::Replace, entry.unwrap_or(&self.entry), false, is_served)
+    fn close(&self, entry: Option<&Arc<NormalizedEntry>>, medium: &Medium) -> Fragment {
+        self.render(Place::Replace, entry.unwrap_or(&self.entry), false, medium)
     }
 }
 
 impl Call {
-    fn render(&self, place: Place, entry: &NormalizedEntry, is_served: bool) -> Fragment {
+    fn render(&self, place: Place, entry: &NormalizedEntry, medium: &Medium) -> Fragment {
         let Self { with_last, with_next, entries, bad, .. } = *self;
-        let around = within(self.parent, is_served);
+        let around = within(self.parent, medium);
         let setting = Setting { with_last, with_next, entries, bad, ..around };
         fragment(self.index, place, self.parent, entry, &setting)
     }
@@ -325,7 +333,7 @@ fn fragment(
     place: Place,
     parent: Option<EntryIdx>,
     entry: &NormalizedEntry,
-    setting: &Setting,
+    setting: &Setting<'_>,
 ) -> Fragment {
     let Rendered { html, inside } = render(index, entry, setting);
     Fragment { index, place, parent, html, inside }
@@ -354,8 +362,8 @@ pub(super) fn with_last(article: &str, last: &str) -> String {
     [start, last, end].concat()
 }
 
-fn within(parent: Option<EntryIdx>, is_served: bool) -> Setting {
-    Setting { is_within: parent.is_some(), is_served, ..Setting::default() }
+fn within(parent: Option<EntryIdx>, medium: &Medium) -> Setting<'_> {
+    Setting::new(medium, parent.is_some())
 }
 
 /// The call whose sub-agent produced an entry.

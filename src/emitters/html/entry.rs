@@ -20,14 +20,14 @@ const LONG_PROMPT: usize = 40;
 /// The same limit for prompts of sub-agents, which the agent wrote.
 const LONG_TASK: usize = 0;
 
-pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
+pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
     match &entry.entry_type {
         NormalizedEntryType::ToolUse(tool) => call::render(index, entry, tool, setting),
         _ => said(index, entry, setting),
     }
 }
 
-fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered {
+fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
     let kind = &entry.entry_type;
     let words = without_placeholders(entry.content.decode(), picture::of(entry));
     let is_open = setting.is_open;
@@ -43,9 +43,9 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
             data-mark=[setting.seam.map(Seam::name)] aria-busy=[is_open.then_some("true")]
             tabindex="-1" aria-label=(label)
         {
-            (time::link(index, entry))
+            (time::link(index, entry, &setting.medium.clock))
             @if !is_open {
-                (body(kind, &words, setting, &pictures(index, entry, setting.is_served)))
+                (body(kind, &words, setting, &pictures(index, entry, setting.medium.is_served)))
             }
         }
     };
@@ -64,7 +64,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting) -> Rendered
 }
 
 /// The speaker, for screen readers.
-fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
+fn label(kind: &NormalizedEntryType, setting: &Setting<'_>) -> String {
     match (kind, setting.turn) {
         (NormalizedEntryType::UserMessage, Some(turn)) => format!("You, turn {turn}"),
         (NormalizedEntryType::UserMessage, None) => "Prompt".to_owned(),
@@ -77,7 +77,12 @@ fn label(kind: &NormalizedEntryType, setting: &Setting) -> String {
     }
 }
 
-fn body(kind: &NormalizedEntryType, words: &str, setting: &Setting, pictures: &Markup) -> Markup {
+fn body(
+    kind: &NormalizedEntryType,
+    words: &str,
+    setting: &Setting<'_>,
+    pictures: &Markup,
+) -> Markup {
     match kind {
         NormalizedEntryType::UserMessage => html! {
             div.said {

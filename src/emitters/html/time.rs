@@ -1,4 +1,4 @@
-//! Times and durations on the page. Times are in UTC, because a log does not state a time zone.
+//! Times and durations on the page.
 
 use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
 use maud::{Markup, html};
@@ -8,34 +8,47 @@ use crate::{
     emitters::human,
 };
 
-/// A moment in UTC in a format of `strftime`; `None` for a moment outside of the calendar.
-pub(super) fn format(at: Timestamp, format: &str) -> Option<String> {
-    let moment = Moment::from_millisecond(at.as_millis()).ok()?;
-    strtime::format(format, &moment.to_zoned(TimeZone::UTC)).ok()
+/// The clock of a page: the time zone of all times on it. By default UTC, because a log does not state a zone.
+#[derive(Clone, Debug)]
+pub(super) struct Clock(pub(super) TimeZone);
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
 }
 
-/// `<time>` with the time of day.
-fn of_day(at: Timestamp) -> Option<Markup> {
-    stamped(at, "%H:%M:%S")
+impl Clock {
+    /// A moment in a format of `strftime`; `None` for a moment outside of the calendar.
+    pub(super) fn format(&self, at: Timestamp, format: &str) -> Option<String> {
+        let moment = Moment::from_millisecond(at.as_millis()).ok()?;
+        strtime::format(format, &moment.to_zoned(self.0.clone())).ok()
+    }
+
+    /// `<time>` in a format of `strftime`, with UTC on hover where it differs.
+    pub(super) fn stamped(&self, at: Timestamp, shown: &str) -> Option<Markup> {
+        let utc = Self::default();
+        let machine = utc.format(at, "%Y-%m-%dT%H:%M:%S.%3fZ")?;
+        let title = self.0 != TimeZone::UTC;
+        let title = title.then(|| utc.format(at, "%Y-%m-%d %H:%M:%S UTC")).flatten();
+        let shown = self.format(at, shown)?;
+        Some(html! { time datetime=(machine) title=[title] { (shown) } })
+    }
 }
+
+/// The moment with its date and its zone, as the facts of a session have it.
+pub(super) const DATED: &str = "%-d %b %Y %H:%M:%S %Z";
 
 /// The time as a link to the entry.
-pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry) -> Markup {
+pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry, clock: &Clock) -> Markup {
     html! {
         a.at href={ "#e" (index.get()) } title="Link to this entry" {
-            @match entry.timestamp.and_then(of_day) {
+            @match entry.timestamp.and_then(|at| clock.stamped(at, "%H:%M:%S")) {
                 Some(time) => (time),
                 None => { "#" (index.get()) },
             }
         }
     }
-}
-
-/// `<time>` in a format of `strftime`.
-pub(super) fn stamped(at: Timestamp, shown: &str) -> Option<Markup> {
-    let machine = format(at, "%Y-%m-%dT%H:%M:%S.%3fZ")?;
-    let shown = format(at, shown)?;
-    Some(html! { time datetime=(machine) { (shown) } })
 }
 
 /// The column of durations. The font weight shows the magnitude.
@@ -59,11 +72,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_utc_and_never_fail() {
+    fn times_have_one_zone_and_never_fail() {
         let at = Timestamp::from_millis(1_795_356_131_204);
-        let time = of_day(at).unwrap().into_string();
-        assert_eq!(time, r#"<time datetime="2026-11-22T14:02:11.204Z">14:02:11</time>"#);
-        assert!(of_day(Timestamp::from_millis(i64::MAX)).is_none());
+        let shown = |clock: &Clock| clock.stamped(at, "%H:%M:%S").unwrap().into_string();
+        let utc = Clock::default();
+        assert_eq!(shown(&utc), r#"<time datetime="2026-11-22T14:02:11.204Z">14:02:11</time>"#);
+        assert_eq!(utc.format(at, DATED).unwrap(), "22 Nov 2026 14:02:11 UTC");
+        let east = Clock(TimeZone::fixed(jiff::tz::offset(10)));
+        assert_eq!(
+            shown(&east),
+            r#"<time datetime="2026-11-22T14:02:11.204Z" title="2026-11-22 14:02:11 UTC">00:02:11</time>"#
+        );
+        assert_eq!(east.format(at, DATED).unwrap(), "23 Nov 2026 00:02:11 +10");
+        assert!(utc.stamped(Timestamp::from_millis(i64::MAX), "%H").is_none());
         assert!(duration(Some(61_000)).into_string().contains(r#"data-mag="4">1 m 01 s"#));
     }
 }

@@ -13,10 +13,26 @@ use foldline::{
     pricing::Prices,
     store::{MsgStore, Recent, UpdateId},
 };
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::timeline::Timeline;
 use crate::serve::{page, sse};
+
+/// The beginning of each document: an empty page, and the time zone of all times.
+#[derive(Clone)]
+pub(in crate::serve) struct Begun {
+    page: Page,
+    zone: TimeZone,
+}
+
+impl Begun {
+    /// Costs are estimated with these prices if a log does not state them.
+    pub(in crate::serve) fn new(prices: &Arc<Prices>, zone: &TimeZone) -> Self {
+        let page = Page::with_prices(Arc::clone(prices)).in_zone(zone.clone()).served();
+        Self { page, zone: zone.clone() }
+    }
+}
 
 /// The current page of a session, its last changes, and the emitter of the patches of the session's store.
 pub(in crate::serve) struct Document {
@@ -59,13 +75,11 @@ struct Change<'f> {
 }
 
 impl Document {
-    /// Creates an empty document, whose patches are pushed to this store. The cost is estimated if the log does
-    /// not state it.
-    pub(super) fn new(store: MsgStore, prices: &Arc<Prices>) -> Self {
-        let page = Page::with_prices(Arc::clone(prices)).served();
+    /// Creates an empty document, whose patches are pushed to this store.
+    pub(super) fn new(store: MsgStore, begun: &Begun) -> Self {
         Self {
-            history: History::new(page),
-            timeline: Arc::default(),
+            history: History::new(begun.page.clone()),
+            timeline: Arc::new(Timeline::in_zone(begun.zone.clone())),
             fragments: Recent::default(),
             patches: store.emitter(),
             store,

@@ -21,7 +21,7 @@ mod timeline;
 
 pub(crate) use self::running_log::RunningLog;
 pub(super) use self::{
-    document::Shown,
+    document::{Begun, Shown},
     session::LiveSession,
     sessions::LiveSessions,
     timeline::{Mark, Moment, Step, Timeline},

@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use foldline::{pricing::Prices, store::MsgStore};
+use foldline::store::MsgStore;
 use tokio::sync::watch;
 
 use super::{
-    document::{Document, Shown},
+    document::{Begun, Document, Shown},
     timeline::Timeline,
 };
 use crate::{error::Error, random, serve::rendered::Rendered};
@@ -51,11 +51,11 @@ impl LiveSession {
     /// Creates a session that is not read yet. `is_complete` states, now or later, that the log is complete.
     pub(in crate::serve) fn new(
         is_complete: Arc<AtomicBool>,
-        prices: &Arc<Prices>,
+        begun: &Begun,
     ) -> Result<Self, Error> {
         let store = MsgStore::new().with_epoch(random::digits::<8>()?);
         Ok(Self {
-            document: Mutex::new(Document::new(store.clone(), prices)),
+            document: Mutex::new(Document::new(store.clone(), begun)),
             store,
             rendering: tokio::sync::Mutex::default(),
             entries: Rendered::default(),

@@ -13,10 +13,9 @@ use std::{
 use foldline::{
     conversation::SessionKey,
     emitters::database::{Store, query::SessionLog},
-    pricing::Prices,
 };
 
-use super::{reading, session::LiveSession};
+use super::{document::Begun, reading, session::LiveSession};
 use crate::{error::Error, program::Program};
 
 /// The largest number of sessions that are read at once.
@@ -29,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The sessions that are open in a browser or a program.
 pub(in crate::serve) struct LiveSessions {
     program: Program,
-    prices: Arc<Prices>,
+    begun: Begun,
     /// By their number in the database.
     sessions: Mutex<BTreeMap<i64, Arc<LiveSession>>>,
     /// The sessions of a log that this program writes, by its path and their number in it.
@@ -38,10 +37,10 @@ pub(in crate::serve) struct LiveSessions {
 }
 
 impl LiveSessions {
-    pub(in crate::serve) fn new(program: &Program, prices: &Arc<Prices>) -> Self {
-        let (program, prices) = (program.clone(), Arc::clone(prices));
+    pub(in crate::serve) fn new(program: &Program, begun: Begun) -> Self {
+        let program = program.clone();
         let (sessions, running) = (Mutex::default(), Mutex::default());
-        Self { program, prices, sessions, running, are_complete: Arc::default() }
+        Self { program, begun, sessions, running, are_complete: Arc::default() }
     }
 
     /// The session with this number, which is read to its end now or soon.
@@ -82,7 +81,7 @@ impl LiveSessions {
     }
 
     fn new_session(&self) -> Result<Arc<LiveSession>, Error> {
-        LiveSession::new(Arc::clone(&self.are_complete), &self.prices).map(Arc::new)
+        LiveSession::new(Arc::clone(&self.are_complete), &self.begun).map(Arc::new)
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<(PathBuf, SessionKey), Arc<LiveSession>>> {

@@ -4,6 +4,7 @@ use foldline::{
     conversation::{DomainEvent, NormalizedEntryType, Timestamp},
     emitters::html::{Fragment, Place, is_seam},
 };
+use jiff::tz::TimeZone;
 
 /// The longest counted pause, in milliseconds: users may leave a session overnight.
 const PAUSE: u64 = 20_000;
@@ -12,9 +13,10 @@ const PAUSE: u64 = 20_000;
 const UNTIMED: u64 = 1_000;
 
 /// The moments of the events of a session: moment `n` is after the first `n` events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::serve) struct Timeline {
     moments: Vec<Moment>,
+    zone: TimeZone,
 }
 
 /// The moment after an event.
@@ -59,6 +61,16 @@ pub(in crate::serve) enum Step {
 }
 
 impl Timeline {
+    /// An empty timeline, whose moments are named in this zone.
+    pub(super) fn in_zone(zone: TimeZone) -> Self {
+        Self { moments: Vec::new(), zone }
+    }
+
+    /// The time zone of the names of moments.
+    pub(in crate::serve) fn zone(&self) -> TimeZone {
+        self.zone.clone()
+    }
+
     /// Adds an event, and what it changed on the page.
     pub(super) fn push(&mut self, event: &DomainEvent, fragment: Option<&Fragment>) {
         let last = self.moments.last();
@@ -166,7 +178,7 @@ mod tests {
 
     /// A timeline of messages and errors at these times, with facts between them.
     fn timeline(entries: &[(NormalizedEntryType, Option<i64>)]) -> Timeline {
-        let (mut timeline, mut html) = (Timeline::default(), HtmlEmitter::default());
+        let (mut timeline, mut html) = (Timeline::in_zone(TimeZone::UTC), HtmlEmitter::default());
         for (kind, millis) in entries {
             let at = millis.map(Timestamp::from_millis);
             let entry = NormalizedEntry::new(kind.clone(), "words").at(at);

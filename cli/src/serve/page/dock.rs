@@ -1,7 +1,6 @@
 //! The dock: the displayed moment of the page, and controls to change it.
 
 use foldline::conversation::Timestamp;
-use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 use super::{frame::icon, map::map};
@@ -59,6 +58,9 @@ fn button(id: &str, symbol: &str, what: &str, class: &str) -> Markup {
 
 /// A moment in words: its time, as the entries show it, or else its number.
 pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
+    let zoned = |at: Timestamp| {
+        Some(jiff::Timestamp::from_millisecond(at.as_millis()).ok()?.to_zoned(timeline.zone()))
+    };
     let clock = |moment: usize| zoned(timeline.get(moment)?.clock?);
     let first = timeline.moments().iter().find_map(|moment| zoned(moment.clock?));
     match (first, clock(moment)) {
@@ -68,10 +70,6 @@ pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
         (_, Some(at)) => format!("at {}", at.strftime("%-d %b %H:%M:%S")),
         _ => format!("at event {moment} of {}", timeline.last()),
     }
-}
-
-fn zoned(at: Timestamp) -> Option<jiff::Zoned> {
-    Some(jiff::Timestamp::from_millisecond(at.as_millis()).ok()?.to_zoned(TimeZone::UTC))
 }
 
 /// The line behind the last entry of a moment.

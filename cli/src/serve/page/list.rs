@@ -229,7 +229,9 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
             td.c-model { (line(session.model.as_deref().unwrap_or_default())) }
             td class="n c-begun" {
                 @if let Some(at) = moment(session.began, zone) {
-                    time datetime=(at.timestamp()) { (at.strftime(begun)) }
+                    time datetime=(at.timestamp()) title=(at.timestamp().strftime("%F %T UTC")) {
+                        (at.strftime(begun))
+                    }
                 }
             }
             td class="n c-dur" {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use jiff::tz::TimeZone;
 
 use crate::{
-    answer::{DatabaseArgs, PricesArgs},
+    answer::{DatabaseArgs, PricesArgs, when},
     options::parse_size,
 };
 
@@ -28,6 +29,10 @@ pub(crate) struct ExportArgs {
     /// one keeps its permissions
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+
+    /// Time zone of all times on a page, such as Europe/Paris or UTC [default: the system's]
+    #[arg(long, value_name = "NAME", value_parser = when::zone)]
+    pub(super) timezone: Option<TimeZone>,
 
     /// Redact secrets, home directories and e-mail addresses, and report their number. Best effort: review the
     /// document before you share it

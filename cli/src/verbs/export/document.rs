@@ -9,6 +9,7 @@ use foldline::{
     pricing::Prices,
     transduce::{Batch, Emitter},
 };
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::args::Format;
@@ -42,10 +43,14 @@ struct Redacted<'d> {
 }
 
 impl Document {
-    /// Creates an empty document. A page uses the prices to estimate costs that are not in the log.
-    pub(super) fn new(format: Format, prices: &Arc<Prices>) -> Self {
+    /// Creates an empty document. A page uses the prices to estimate costs that are not in the log, and the zone for
+    /// its times.
+    pub(super) fn new(format: Format, prices: &Arc<Prices>, zone: &TimeZone) -> Self {
         let content = match format {
-            Format::Html => Content::Html(Box::new(Page::with_prices(Arc::clone(prices)))),
+            Format::Html => {
+                let page = Page::with_prices(Arc::clone(prices)).in_zone(zone.clone());
+                Content::Html(Box::new(page))
+            }
             Format::Md => {
                 Content::Markdown(Box::new((Markdown::default(), Spent::new(Arc::clone(prices)))))
             }

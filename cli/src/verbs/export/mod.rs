@@ -18,6 +18,8 @@ use foldline::{
     transduce::{Emitter, KeyedEmitter},
 };
 
+use jiff::tz::TimeZone;
+
 pub(crate) use self::args::ExportArgs;
 use self::{
     args::Format,
@@ -44,7 +46,8 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     check_files(args)?;
     // A log may have a hundred thousand sessions, each with a document.
     let prices = Arc::new(args.prices.load()?.into_owned());
-    let document = || Document::new(args.format, &prices);
+    let zone = args.timezone.clone().unwrap_or_else(TimeZone::system);
+    let document = || Document::new(args.format, &prices, &zone);
     let (documents, code) = match args.redact {
         true => {
             let (redacted, code) = read(program, args, || Redact::new(document()))?;

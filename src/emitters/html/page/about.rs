@@ -3,7 +3,11 @@
 use maud::{Markup, html};
 
 use super::{
-    super::{icon::icon, text::line, time},
+    super::{
+        icon::icon,
+        text::line,
+        time::{Clock, DATED},
+    },
     facts::Facts,
 };
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
 };
 
 /// The facts; `moment` describes their moment in words, if it is not the present.
-pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup {
+pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Clock) -> Markup {
     let none = Session::default();
     let session = facts.session().unwrap_or(&none);
     html! {
@@ -42,10 +46,10 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup 
                     span { (icon("i", "branch")) (line(branch.decode())) }
                 }
                 @if let Some(authority) = &session.authority {
-                    (allowed(authority))
+                    (allowed(authority, clock))
                 }
-                @if let Some(begun) = facts.begun.and_then(|at| time::stamped(at, "%-d %b %Y %H:%M:%S")) {
-                    span { (icon("i", "clock")) (begun) " UTC" }
+                @if let Some(begun) = facts.begun.and_then(|at| clock.stamped(at, DATED)) {
+                    span { (icon("i", "clock")) (begun) }
                 }
                 @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
             }
@@ -55,10 +59,10 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>) -> Markup 
 }
 
 /// What the agent may do without asking, with its own words and the time since when on hover.
-fn allowed(authority: &Authority) -> Markup {
+fn allowed(authority: &Authority, clock: &Clock) -> Markup {
     let words = authority.words();
-    let since = authority.since.and_then(|at| time::format(at, "%-d %b %Y %H:%M:%S"));
-    let since = since.map(|since| format!("{words}, since {since} UTC"));
+    let since = authority.since.and_then(|at| clock.format(at, DATED));
+    let since = since.map(|since| format!("{words}, since {since}"));
     let allowed = authority.allowed.map(Allowed::as_str);
     html! {
         span data-allowed=[allowed] title=(line(since.as_deref().unwrap_or(&words))) {

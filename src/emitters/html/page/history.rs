@@ -109,6 +109,7 @@ impl History {
         let mut shown = Snapshot {
             facts: self.facts(moment),
             moment: Some(words.into()),
+            clock: self.page.snapshot().clock.clone(),
             ..Snapshot::default()
         };
         let is_there =

@@ -9,12 +9,13 @@ mod snapshot;
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use self::facts::{About, Told};
 pub use self::{history::History, snapshot::Snapshot};
-use super::{emitter::HtmlEmitter, fragment::Fragment, icon::SPRITE, text::line};
+use super::{emitter::HtmlEmitter, fragment::Fragment, icon::SPRITE, text::line, time::Clock};
 use crate::{
     conversation::DomainEvent,
     pricing::{CostBasis, Prices, Requests},
@@ -47,6 +48,14 @@ impl Page {
     #[must_use]
     pub fn served(mut self) -> Self {
         self.emitter = self.emitter.served();
+        self
+    }
+
+    /// Shows all times in this zone instead of UTC, and names it. Set it before the first event.
+    #[must_use]
+    pub fn in_zone(mut self, zone: TimeZone) -> Self {
+        self.shown.clock = Clock(zone.clone());
+        self.emitter = self.emitter.in_zone(zone);
         self
     }
 

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    super::{icon::icon, path::path, text::line, time},
+    super::{icon::icon, path::path, text::line, time::Clock},
     facts::{Facts, Turn},
 };
 use crate::emitters::text::{changes::ChangedLines, human};
@@ -11,7 +11,7 @@ use crate::emitters::text::{changes::ChangedLines, human};
 /// The maximum number of rows of a table; further rows are summed.
 const MOST_ROWS: usize = 12;
 
-pub(super) fn side(facts: &Facts) -> Markup {
+pub(super) fn side(facts: &Facts, clock: &Clock) -> Markup {
     html! {
         aside.side #side popover aria-label="Turns and usage" {
             button class="btn bare icon close" type="button" popovertarget="side"
@@ -20,7 +20,7 @@ pub(super) fn side(facts: &Facts) -> Markup {
                 section {
                     h2 { "Turns" }
                     ol.turns {
-                        @for (number, one) in (1..).zip(&facts.turns) { (turn(number, one)) }
+                        @for (number, one) in (1..).zip(&facts.turns) { (turn(number, one, clock)) }
                     }
                 }
             }
@@ -31,8 +31,8 @@ pub(super) fn side(facts: &Facts) -> Markup {
     }
 }
 
-fn turn(number: u64, turn: &Turn) -> Markup {
-    let begun = turn.begun.and_then(|at| time::format(at, "%H:%M"));
+fn turn(number: u64, turn: &Turn, clock: &Clock) -> Markup {
+    let begun = turn.begun.and_then(|at| clock.format(at, "%H:%M"));
     let millis = turn.ended.and_then(|ended| ended.millis_since(turn.begun?)).filter(|ms| *ms > 0);
     let calls = (turn.calls > 0).then(|| plural(turn.calls, "call"));
     let known: Vec<_> = begun.into_iter().chain(millis.map(human::duration)).chain(calls).collect();

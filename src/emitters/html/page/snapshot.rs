@@ -10,6 +10,7 @@ use crate::{
     emitters::html::{
         emitter::with_last,
         fragment::{Fragment, Place},
+        time::Clock,
     },
 };
 
@@ -20,6 +21,7 @@ pub struct Snapshot {
     pub(super) slots: Vec<Slot>,
     /// The moment, in words, if it is not the present.
     pub(super) moment: Option<String>,
+    pub(super) clock: Clock,
 }
 
 /// A rendered entry and its nested entries.
@@ -128,11 +130,12 @@ impl Snapshot {
     }
 
     pub(super) fn render_about(&self) -> Markup {
-        about::about(&self.facts, &self.facts.title(), self.moment.as_deref())
+        let title = self.facts.title();
+        about::about(&self.facts, &title, self.moment.as_deref(), &self.clock)
     }
 
     pub(super) fn render_side(&self) -> Markup {
-        side::side(&self.facts)
+        side::side(&self.facts, &self.clock)
     }
 
     /// The outermost entries with these indices, each with its nested entries.

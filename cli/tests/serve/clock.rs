@@ -1,0 +1,35 @@
+//! One clock: the list, the page and an exported page show the same zone, and name it.
+
+use std::fs;
+
+use super::{
+    client::{Server, folder, until},
+    logs::stdout,
+};
+
+/// A session that began at noon in UTC.
+const LOG: &str = concat!(
+    r#"{"type":"user","sessionId":"s","uuid":"1","timestamp":"2026-03-01T12:00:05Z","version":"2.1.62","cwd":"/srv/x","message":{"role":"user","content":"Look"}}"#,
+    "\n",
+    r#"{"type":"assistant","sessionId":"s","uuid":"2","timestamp":"2026-03-01T12:00:07Z","version":"2.1.62","cwd":"/srv/x","message":{"role":"assistant","content":[{"type":"text","text":"Done"}]}}"#,
+    "\n"
+);
+
+#[test]
+fn every_page_shows_the_same_zone() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), LOG).unwrap();
+    let server = Server::start(&logs, &["--timezone", "Asia/Tokyo"]);
+    let row = "title=\"2026-03-01 12:00:05 UTC\">21:00</time>";
+    until("the session is in the list", || server.body("/").contains(row));
+    let entry = "title=\"2026-03-01 12:00:05 UTC\">21:00:05</time>";
+    let page = server.body("/sessions/1");
+    assert!(page.contains(entry) && page.contains("1 Mar 2026 21:00:05 JST"), "{page}");
+    let past = server.body("/sessions/1?moment=2");
+    assert!(past.contains("at 21:00:05"), "{past}");
+    let log = logs.join("log.jsonl");
+    let export = |zone: &str| stdout(&["export", log.to_str().unwrap(), "--timezone", zone]);
+    let file = export("Asia/Tokyo");
+    assert!(file.contains(entry) && file.contains("1 Mar 2026 21:00:05 JST"));
+    assert!(export("UTC").contains("1 Mar 2026 12:00:05 UTC"));
+}
