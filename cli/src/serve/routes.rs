@@ -1,9 +1,10 @@
 //! The routes of the server.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     Router,
+    body::Bytes,
     http::{StatusCode, header},
     middleware,
     routing::get,
@@ -14,16 +15,15 @@ use super::{
     api,
     app::App,
     guard::{Guard, guard},
-    list,
-    page::SCRIPT,
-    past,
+    list, page, past,
     request::Failed,
     schema::{SCHEMA, TYPES},
     session, usage,
 };
 
 pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
-    let text = |kind: &'static str, text: &'static str| {
+    let text = |kind: &'static str, text: Cow<'static, str>| {
+        let text = Bytes::from(text.into_owned());
         get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
     };
     Router::new()
@@ -40,11 +40,11 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/api/sessions", get(api::sessions))
         .route("/api/sessions/{name}", get(api::session))
         .route("/api/sessions/{name}/patches", get(api::patches))
-        .route("/api/schema.json", text("application/schema+json", SCHEMA))
-        .route("/api/types.d.ts", text("text/plain; charset=utf-8", TYPES))
+        .route("/api/schema.json", text("application/schema+json", SCHEMA.into()))
+        .route("/api/types.d.ts", text("text/plain; charset=utf-8", TYPES.into()))
         .route("/metrics", get(api::metrics))
-        .route("/foldline.css", text("text/css; charset=utf-8", SHEET))
-        .route("/page.js", text("text/javascript; charset=utf-8", SCRIPT))
+        .route("/foldline.css", text("text/css; charset=utf-8", SHEET.into()))
+        .route("/page.js", text("text/javascript; charset=utf-8", page::script().into()))
         .fallback(|| async { Failed(StatusCode::NOT_FOUND, "There is no such page.".to_owned()) })
         .layer(middleware::from_fn_with_state(rules, guard))
         .with_state(app)

@@ -17,6 +17,7 @@ mod packages;
 
 mod axe;
 mod driver;
+mod find;
 mod keys;
 mod list;
 mod live;

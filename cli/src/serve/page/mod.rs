@@ -10,6 +10,8 @@ mod session;
 mod usage;
 mod window;
 
+use foldline::emitters::html::MARKS;
+
 pub(super) use self::{
     dock::{end, words},
     explain::explanation,
@@ -21,8 +23,12 @@ pub(super) use self::{
     window::{Wanted, Window},
 };
 
-/// The script of the pages: its files one after the other.
-pub(super) const SCRIPT: &str = concat!(
+/// The script of the pages: that of files, and its own files, one after the other.
+pub(super) fn script() -> String {
+    [SCRIPT, MARKS].concat()
+}
+
+const SCRIPT: &str = concat!(
     include_str!("script/frame.js"),
     include_str!("script/keys.js"),
     include_str!("script/list.js"),
@@ -32,6 +38,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("script/follow.js"),
     include_str!("script/time.js"),
     include_str!("script/explain.js"),
+    include_str!("script/find.js"),
     include_str!("script/session.js"),
     include_str!("script/start.js"),
 );

@@ -105,6 +105,7 @@ fn top(title: &str) -> Markup {
                 input.field type="search" name="q" placeholder="Find in session"
                     aria-label="Find in session" autocomplete="off";
                 kbd { "/" }
+                span.hits {}
             }
             button class="btn bare icon to-side" type="button" popovertarget="side" title="Turns and usage" {
                 (icon("i", "side"))

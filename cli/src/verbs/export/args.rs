@@ -58,7 +58,7 @@ pub(crate) struct ExportArgs {
 /// What a session is made into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A self-contained page without scripts
+    /// A self-contained page, which is complete without its script
     #[default]
     Html,
     /// Markdown

@@ -15,7 +15,13 @@ use sha2::{Digest, Sha256};
 
 use self::facts::{About, Told};
 pub use self::{history::History, snapshot::Snapshot};
-use super::{emitter::HtmlEmitter, fragment::Fragment, icon::SPRITE, text::line, time::Clock};
+use super::{
+    emitter::HtmlEmitter,
+    fragment::Fragment,
+    icon::{SPRITE, icon},
+    text::line,
+    time::Clock,
+};
 use crate::{
     conversation::DomainEvent,
     pricing::{CostBasis, Prices, Requests},
@@ -24,6 +30,12 @@ use crate::{
 
 /// The style sheet of the page, and of live pages with the same fragments.
 pub const SHEET: &str = include_str!("../foldline.css");
+
+/// The script that finds and marks words, for files and for live pages.
+pub const MARKS: &str = include_str!("../script/marks.js");
+
+/// The script of a file.
+const FILE: &str = include_str!("../script/file.js");
 
 /// A session as one HTML file: its facts, its entries, and a side column with the prompts, tools, changed files and
 /// models.
@@ -154,6 +166,7 @@ impl Page {
                             footer.colophon { pre.out { (super::text::text(&**note)) } }
                         }
                     }
+                    script { (PreEscaped(script())) }
                 }
             }
         };
@@ -174,22 +187,50 @@ impl Emitter<DomainEvent, std::convert::Infallible> for Page {
     }
 }
 
-/// Nothing may be loaded or executed, only the page's own style sheet applies, and pictures are part of the page.
+/// The script of a file: its parts one after the other.
+fn script() -> String {
+    [MARKS, FILE].concat()
+}
+
+/// Nothing may be loaded, only the page's own style sheet and script apply, and pictures are part of the page.
 fn policy() -> String {
-    let hash = BASE64_STANDARD.encode(Sha256::digest(SHEET.as_bytes()));
+    let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let (sheet, script) = (hash(SHEET), hash(&script()));
     format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src 'sha256-{sheet}'; script-src 'sha256-{script}'; img-src data:; \
+         base-uri 'none'; form-action 'none'"
     )
 }
 
 fn top(title: &str) -> Markup {
     html! {
-        header.top {
-            span.brand { (super::icon::icon("i", "fold")) span { "Foldline" } }
+        header.top data-two {
+            span.brand { (icon("i", "fold")) span { "Foldline" } }
             div.crumbs { ol { li { (line(title)) } } }
+            (shown())
+            form.find #find role="search" {
+                (icon("i", "search"))
+                input.field type="search" placeholder="Find" aria-label="Find in session" autocomplete="off";
+                span.hits role="status" {}
+            }
             button class="btn bare icon to-side" type="button" popovertarget="side" {
-                (super::icon::icon("i", "side"))
+                (icon("i", "side"))
                 span.vh { "Turns and usage" }
+            }
+        }
+    }
+}
+
+/// The choice of the entries that are shown.
+fn shown() -> Markup {
+    html! {
+        fieldset.seg {
+            legend.vh { "Show" }
+            @for (value, word) in [("all", "All"), ("talk", "Talk"), ("calls", "Calls"), ("bad", "Failures")] {
+                label {
+                    input type="radio" name="show" value=(value) checked[value == "all"] autocomplete="off";
+                    span { (word) }
+                }
             }
         }
     }

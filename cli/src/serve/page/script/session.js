@@ -1,4 +1,4 @@
-// A session: what can be found, and the keys.
+// A session: its parts, and the keys.
 
 function startSession(feed) {
   const session = { feed, path: feed.dataset.session, place: feed.dataset.at }; // the place is epoch:number
@@ -9,25 +9,7 @@ function startSession(feed) {
   timeTravel(session);
   explaining(session);
 
-  let found = { q: "", hits: [], at: -1 };
-  byId("find").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const q = event.target.q.value.trim();
-    if (!q) return;
-    if (q !== found.q) {
-      const answer = await fetch(`${session.path}/find?${new URLSearchParams({ q })}`);
-      found = { q, hits: answer.ok ? await answer.json() : [], at: -1 };
-    }
-    // What is later than the moment that is shown is not there.
-    const hits = found.hits.filter((index) => !session.isPast() || byId(`e${index}`) || session.gapOf(index));
-    if (hits.length > 0) {
-      found.at = (found.at + 1) % hits.length;
-      await session.goTo(hits[found.at]);
-      event.target.q.focus({ preventScroll: true });
-    }
-    byId("news").textContent = hits.length ? `hit ${found.at + 1} of ${hits.length}` : "nothing found";
-    byId("state").textContent = byId("news").textContent;
-  });
+  finding(session);
 
   const focused = () => document.activeElement.closest(".entry");
   Object.assign(keys, {
