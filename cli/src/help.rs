@@ -73,8 +73,8 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     (
         "export",
         [
-            "foldline export latest --out page.html",
-            "foldline export latest -f md --redact > session.md",
+            "foldline export latest --redact --out page.html",
+            "foldline export --all --since 'last week' --out site",
         ],
     ),
     ("ingest", ["foldline ingest", "foldline ingest logs --db team.db --task-from dir"]),

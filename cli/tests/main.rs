@@ -12,6 +12,7 @@ mod disk_full;
 mod distinct;
 mod doctor;
 mod export;
+mod export_all;
 mod extreme_numbers;
 mod faults;
 mod first_hour;

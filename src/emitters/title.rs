@@ -24,6 +24,9 @@ pub struct Title {
     asked: Option<String>,
     /// Whether it is more than a greeting.
     is_telling: bool,
+    /// The first words of the agent, for a session without a prompt.
+    #[serde(default)]
+    answered: Option<String>,
 }
 
 impl Title {
@@ -42,9 +45,16 @@ impl Title {
         self.asked = telling.or(self.asked.take()).or_else(|| line(prompt, true));
     }
 
+    /// Takes a message of the agent.
+    pub(super) fn answer(&mut self, message: &str) {
+        if self.answered.is_none() {
+            self.answered = line(message, false).or_else(|| line(message, true));
+        }
+    }
+
     /// The title so far.
     pub(super) fn get(&self) -> Option<&str> {
-        self.stated.as_deref().or(self.asked.as_deref())
+        self.stated.as_deref().or(self.asked.as_deref()).or(self.answered.as_deref())
     }
 }
 
@@ -153,8 +163,13 @@ mod tests {
             title.ask(prompt);
             assert_eq!(title.get(), Some(is));
         }
+        title.answer("I see.");
+        assert_eq!(title.get(), Some("Mend it"));
         title.state("The cart");
         title.state("");
         assert_eq!(title.get(), Some("The cart"));
+        let mut title = Title::default();
+        title.answer("The cart is mended.");
+        assert_eq!(title.get(), Some("The cart is mended."));
     }
 }

@@ -25,9 +25,11 @@
 
 mod body;
 mod call;
+mod contents;
 mod diff;
 mod emitter;
 mod entry;
+mod file;
 mod fold;
 mod found;
 mod fragment;
@@ -45,9 +47,11 @@ mod title;
 mod words;
 
 pub use self::{
+    contents::Contents,
     emitter::{HtmlEmitter, HtmlEmitterState},
+    file::SHEET,
     fragment::{Fragment, Place},
     icon::SPRITE,
-    page::{History, MARKS, Page, SHEET, Snapshot},
+    page::{History, MARKS, Page, Snapshot},
     seam::is_seam,
 };

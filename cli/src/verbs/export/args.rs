@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use jiff::tz::TimeZone;
 
 use crate::{
-    answer::{DatabaseArgs, PricesArgs, when},
+    answer::{DatabaseArgs, Filters, PricesArgs},
     options::parse_size,
 };
 
@@ -18,21 +17,24 @@ pub(crate) struct ExportArgs {
     #[arg(default_value = "latest")]
     pub(super) session: PathBuf,
 
+    /// All sessions that the filters select: a folder of pages, --out, with a table of contents, index.html
+    #[arg(long, conflicts_with = "session", requires = "out")]
+    pub(super) all: bool,
+
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
+
+    #[command(flatten)]
+    pub(super) filters: Filters,
 
     /// Document format
     #[arg(long, short, value_enum, default_value_t)]
     pub(super) format: Format,
 
-    /// Output file instead of standard output; it is replaced. A new file is readable by its owner only, an existing
+    /// Output file instead of standard output, or with --all the folder; a file is replaced. A new file is readable by its owner only, an existing
     /// one keeps its permissions
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-
-    /// Time zone of all times on a page, such as Europe/Paris or UTC [default: the system's]
-    #[arg(long, value_name = "NAME", value_parser = when::zone)]
-    pub(super) timezone: Option<TimeZone>,
 
     /// Redact secrets, home directories and e-mail addresses, and report their number. Best effort: review the
     /// document before you share it

@@ -59,6 +59,14 @@ impl Document {
         Self { content, diagnostics: 0 }
     }
 
+    /// The page, if it is one.
+    pub(super) fn page(&self) -> Option<&Page> {
+        match &self.content {
+            Content::Html(page) => Some(page),
+            Content::Markdown(_) | Content::Json(_) => None,
+        }
+    }
+
     /// The whole document, with its redactions.
     pub(super) fn render(
         mut self,

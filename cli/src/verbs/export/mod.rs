@@ -2,6 +2,7 @@
 
 mod args;
 mod document;
+mod site;
 
 use std::{
     collections::BTreeMap,
@@ -18,27 +19,20 @@ use foldline::{
     transduce::{Emitter, KeyedEmitter},
 };
 
-use jiff::tz::TimeZone;
-
 pub(crate) use self::args::ExportArgs;
 use self::{
     args::Format,
     document::{Document, note},
 };
 use crate::{
-    answer::{Filters, find},
-    distinct::DistinctFiles,
-    error::Error,
-    exit,
-    log::Log,
-    malformed::Malformed,
-    pipeline,
-    place::DatabasePlace,
-    program::Program,
-    say::say,
+    answer::find, distinct::DistinctFiles, error::Error, exit, log::Log, malformed::Malformed,
+    pipeline, place::DatabasePlace, program::Program, say::say,
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
+    if args.all {
+        return site::run(program, args);
+    }
     if args.out.is_none() && io::stdout().is_terminal() {
         let message = "a document is not for a terminal: give --out FILE or a pipe";
         return Err(Error::WrongUse(message.to_owned()));
@@ -46,7 +40,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     check_files(args)?;
     // A log may have a hundred thousand sessions, each with a document.
     let prices = Arc::new(args.prices.load()?.into_owned());
-    let zone = args.timezone.clone().unwrap_or_else(TimeZone::system);
+    let zone = args.filters.zone();
     let document = || Document::new(args.format, &prices, &zone);
     let (documents, code) = match args.redact {
         true => {
@@ -89,12 +83,12 @@ where
     if !is_log(args) {
         let mut emitter = make();
         let database = args.database.open(program)?;
-        let session =
-            find::session(&*database, &args.session.to_string_lossy(), &Filters::default())?;
+        let session = find::session(&*database, &args.session.to_string_lossy(), &args.filters)?;
         database.events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
         return Ok((vec![emitter], database.exit_code()));
     }
+    args.filters.refuse("they select sessions of the database, and a log is exported whole")?;
     let mut log = Log::open(&args.session)?;
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let sessions = KeyedEmitter::new(

@@ -88,7 +88,7 @@ fn outcome(session: &Session) -> Markup {
 }
 
 /// The agents for which the style sheet has a mark.
-fn family(agent: &str) -> &'static str {
+pub(in crate::emitters::html) fn family(agent: &str) -> &'static str {
     let known = ["claude", "codex", "droid", "gemini", "cursor"];
     known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
 }

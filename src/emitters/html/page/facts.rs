@@ -24,47 +24,47 @@ const MOST_TITLE: usize = 100;
 
 /// The facts of a page about the session as a whole.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Facts {
-    pub(super) summary: Summary,
+pub(in crate::emitters::html) struct Facts {
+    pub(in crate::emitters::html) summary: Summary,
     title: Title,
-    pub(super) turns: Vec<Turn>,
-    pub(super) tools: BTreeMap<String, Tool>,
-    pub(super) files: BTreeMap<String, ChangedLines>,
-    pub(super) used: Used,
-    pub(super) models: BTreeMap<String, Used>,
+    pub(in crate::emitters::html) turns: Vec<Turn>,
+    pub(in crate::emitters::html) tools: BTreeMap<String, Tool>,
+    pub(in crate::emitters::html) files: BTreeMap<String, ChangedLines>,
+    pub(in crate::emitters::html) used: Used,
+    pub(in crate::emitters::html) models: BTreeMap<String, Used>,
     /// Whether the log states the total cost, so that nothing is estimated.
-    pub(super) is_cost_stated: bool,
-    pub(super) entries: usize,
-    pub(super) calls: u64,
-    pub(super) bad: u64,
-    pub(super) begun: Option<Timestamp>,
-    pub(super) ended: Option<Timestamp>,
+    pub(in crate::emitters::html) is_cost_stated: bool,
+    pub(in crate::emitters::html) entries: usize,
+    pub(in crate::emitters::html) calls: u64,
+    pub(in crate::emitters::html) bad: u64,
+    pub(in crate::emitters::html) begun: Option<Timestamp>,
+    pub(in crate::emitters::html) ended: Option<Timestamp>,
     /// The turns of open calls.
     open: BTreeMap<CorrId, Option<usize>>,
 }
 
 /// A prompt by a person, and the totals of its turn.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
-    pub(super) index: EntryIdx,
-    pub(super) prompt: String,
-    pub(super) begun: Option<Timestamp>,
-    pub(super) ended: Option<Timestamp>,
-    pub(super) calls: u64,
-    pub(super) bad: u64,
+pub(in crate::emitters::html) struct Turn {
+    pub(in crate::emitters::html) index: EntryIdx,
+    pub(in crate::emitters::html) prompt: String,
+    pub(in crate::emitters::html) begun: Option<Timestamp>,
+    pub(in crate::emitters::html) ended: Option<Timestamp>,
+    pub(in crate::emitters::html) calls: u64,
+    pub(in crate::emitters::html) bad: u64,
 }
 
 /// The calls of a tool.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tool {
-    pub(super) calls: u64,
-    pub(super) bad: u64,
+pub(in crate::emitters::html) struct Tool {
+    pub(in crate::emitters::html) calls: u64,
+    pub(in crate::emitters::html) bad: u64,
     durations: Vec<u64>,
 }
 
 /// The subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum About {
+pub(in crate::emitters::html) enum About {
     /// The session as a whole.
     Session,
     /// This entry.
@@ -75,16 +75,16 @@ pub(super) enum About {
 
 /// Additional facts about an event.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
-    pub(super) about: About,
+pub(in crate::emitters::html) struct Told {
+    pub(in crate::emitters::html) about: About,
     /// The estimated cost in dollars, if the log does not state it and there are prices.
-    pub(super) estimated: Option<f64>,
+    pub(in crate::emitters::html) estimated: Option<f64>,
 }
 
 /// Tokens and their cost.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Used {
-    pub(super) tokens: TokenUsage,
+pub(in crate::emitters::html) struct Used {
+    pub(in crate::emitters::html) tokens: TokenUsage,
     /// The estimated part, in addition to the cost stated in the log.
     estimated: Option<f64>,
 }
@@ -98,7 +98,7 @@ impl Used {
     }
 
     /// The human-readable cost. An estimate is marked, and omitted if the log states the total cost.
-    pub(super) fn cost(&self, is_stated: bool) -> Option<String> {
+    pub(in crate::emitters::html) fn cost(&self, is_stated: bool) -> Option<String> {
         let estimated = self.estimated.filter(|_| !is_stated);
         match (self.tokens.cost_usd, estimated) {
             (logged, None) => logged.map(human::dollars),
@@ -111,7 +111,7 @@ impl Used {
 
 impl Tool {
     /// The 95th percentile of the durations, in milliseconds.
-    pub(super) fn p95(&self) -> Option<u64> {
+    pub(in crate::emitters::html) fn p95(&self) -> Option<u64> {
         let mut durations = self.durations.clone();
         durations.sort_unstable();
         let rank = (durations.len() * 95).div_ceil(100);
@@ -121,7 +121,7 @@ impl Tool {
 
 impl Facts {
     /// Applies the facts of an event.
-    pub(super) fn apply(&mut self, event: &DomainEvent, told: Told) {
+    pub(in crate::emitters::html) fn apply(&mut self, event: &DomainEvent, told: Told) {
         self.summary.apply(event);
         let index = match told.about {
             About::Entry(index) => Some(index),
@@ -144,6 +144,7 @@ impl Facts {
             }
             DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
                 self.entry(entry, index);
+                self.said(entry);
                 if entry.tool().is_some() {
                     self.call(None);
                     self.end(entry, self.turns.len().checked_sub(1));
@@ -172,7 +173,7 @@ impl Facts {
     }
 
     /// The model that used the tokens: the stated one, or else the session's.
-    pub(super) fn model<'t>(&'t self, stated: Option<&'t Text>) -> Cow<'t, str> {
+    pub(in crate::emitters::html) fn model<'t>(&'t self, stated: Option<&'t Text>) -> Cow<'t, str> {
         let model = stated.or(self.session().and_then(|session| session.model.as_ref()));
         model.map(Text::decode).unwrap_or_default()
     }
@@ -190,6 +191,13 @@ impl Facts {
             let prompt = first_line(&prompt).0.chars().take(MOST_PROMPT).collect();
             let begun = entry.timestamp;
             self.turns.push(Turn { index, prompt, begun, ended: begun, calls: 0, bad: 0 });
+        }
+    }
+
+    /// The title of a session without prompts is the first words of its agent.
+    fn said(&mut self, entry: &NormalizedEntry) {
+        if entry.entry_type == NormalizedEntryType::AssistantMessage && self.turns.is_empty() {
+            self.title.answer(&entry.content.decode());
         }
     }
 
@@ -226,17 +234,17 @@ impl Facts {
         self.files.entry(change.path().decode().into_owned()).or_default().add(lines);
     }
 
-    pub(super) fn session(&self) -> Option<&Session> {
+    pub(in crate::emitters::html) fn session(&self) -> Option<&Session> {
         self.summary.session.as_deref()
     }
 
     /// The title: the log's own, else the first prompt that says what it is about.
-    pub(super) fn title(&self) -> Cow<'_, str> {
+    pub(in crate::emitters::html) fn title(&self) -> Cow<'_, str> {
         self.title.get().map_or("Session".into(), |title| human::beginning(title, MOST_TITLE))
     }
 
     /// The duration in milliseconds: from the first to the last time, else as stated in the log.
-    pub(super) fn duration(&self) -> Option<u64> {
+    pub(in crate::emitters::html) fn duration(&self) -> Option<u64> {
         let session = self.session();
         let stated = session.and_then(|session| session.duration_ms);
         self.ended.and_then(|ended| ended.millis_since(self.begun?)).filter(|ms| *ms > 0).or(stated)

@@ -8,28 +8,20 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use jiff::tz::TimeZone;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest, Sha256};
+use maud::{Markup, html};
 
 use self::facts::{About, Told};
+pub(super) use self::{about::family, facts::Facts};
 pub use self::{history::History, snapshot::Snapshot};
 use super::{
-    emitter::HtmlEmitter,
-    fragment::Fragment,
-    icon::{SPRITE, icon},
-    text::line,
-    time::Clock,
+    emitter::HtmlEmitter, file::file, fragment::Fragment, icon::icon, text::line, time::Clock,
 };
 use crate::{
     conversation::DomainEvent,
     pricing::{CostBasis, Prices, Requests},
     transduce::{Batch, Emitter},
 };
-
-/// The style sheet of the page, and of live pages with the same fragments.
-pub const SHEET: &str = include_str!("../foldline.css");
 
 /// The script that finds and marks words, for files and for live pages.
 pub const MARKS: &str = include_str!("../script/marks.js");
@@ -141,36 +133,23 @@ impl Page {
     pub fn render(&self) -> String {
         let shown = &self.shown;
         let title = shown.facts.title();
-        let policy = policy();
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" data-page="export" data-show="all" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(policy);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    meta name="referrer" content="no-referrer";
-                    title { (line(&*title)) " · Foldline" }
-                    style { (PreEscaped(SHEET)) }
-                }
-                body {
-                    a class="skip vh" href="#feed" { "Skip to the conversation" }
-                    (PreEscaped(SPRITE))
-                    (top(&title))
-                    main class="page session" {
-                        (shown.render_about())
-                        div.feed #feed role="feed" aria-label="Conversation" { (shown.render_entries(0..shown.slots.len())) }
-                        (shown.render_side())
-                        @if let Some(note) = &self.note {
-                            footer.colophon { pre.out { (super::text::text(&**note)) } }
-                        }
-                    }
-                    script { (PreEscaped(script())) }
+        let body = html! {
+            a class="skip vh" href="#feed" { "Skip to the conversation" }
+            (top(&title))
+            main class="page session" {
+                (shown.render_about())
+                div.feed #feed role="feed" aria-label="Conversation" { (shown.render_entries(0..shown.slots.len())) }
+                (shown.render_side())
+                @if let Some(note) = &self.note {
+                    footer.colophon { pre.out { (super::text::text(&**note)) } }
                 }
             }
         };
-        page.into_string()
+        file("export", &title, &[MARKS, FILE].concat(), &body)
+    }
+
+    pub(super) fn facts(&self) -> &Facts {
+        &self.shown.facts
     }
 }
 
@@ -185,21 +164,6 @@ impl Emitter<DomainEvent, std::convert::Infallible> for Page {
         self.end();
         Batch::EMPTY
     }
-}
-
-/// The script of a file: its parts one after the other.
-fn script() -> String {
-    [MARKS, FILE].concat()
-}
-
-/// Nothing may be loaded, only the page's own style sheet and script apply, and pictures are part of the page.
-fn policy() -> String {
-    let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let (sheet, script) = (hash(SHEET), hash(&script()));
-    format!(
-        "default-src 'none'; style-src 'sha256-{sheet}'; script-src 'sha256-{script}'; img-src data:; \
-         base-uri 'none'; form-action 'none'"
-    )
 }
 
 fn top(title: &str) -> Markup {

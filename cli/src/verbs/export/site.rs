@@ -1,0 +1,119 @@
+//! `foldline export --all`: a folder with a page for each session, and a table of contents.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    convert::Infallible,
+    fs, io,
+    sync::Arc,
+};
+
+use foldline::{
+    conversation::DomainEvent,
+    emitters::{
+        database::query::{SessionFilter, SessionOrder, SessionRow},
+        html::Contents,
+        human,
+        redact::Redact,
+    },
+    files::replace_file,
+    pricing::Prices,
+    transduce::Emitter,
+};
+use jiff::tz::TimeZone;
+
+use super::{
+    args::{ExportArgs, Format},
+    document::{Document, note},
+};
+use crate::{answer::Opened, error::Error, program::Program, say::say};
+
+/// Writes the site into the folder of `--out`.
+pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
+    let Some(folder) = args.out.as_deref().filter(|_| args.format == Format::Html) else {
+        let message = "--all writes HTML pages into a folder: give --out FOLDER";
+        return Err(Error::WrongUse(message.to_owned()));
+    };
+    let failed = |error: io::Error| Error::output(folder, &error);
+    let pages = folder.join("sessions");
+    fs::create_dir_all(&pages).map_err(failed)?;
+    let database = args.database.open(program)?;
+    args.filters.check_agent(program, Some(&*database))?;
+    let filter = SessionFilter { is_listed: true, ..args.filters.chosen()? };
+    let sessions = database.sessions(&filter, SessionOrder::Latest)?;
+    let zone = args.filters.zone();
+    let site = Site {
+        args,
+        database: &database,
+        prices: Arc::new(args.prices.load()?.into_owned()),
+        zone,
+    };
+    let mut contents = Contents::default().in_zone(site.zone.clone());
+    let mut replaced = BTreeMap::<_, u64>::new();
+    let mut names = BTreeSet::new();
+    for session in &sessions {
+        let (document, counts) = site.document(session.number)?;
+        let name = name(session, &mut names);
+        if let Some(page) = document.page() {
+            contents.add(page, format!("sessions/{name}"));
+        }
+        counts.iter().for_each(|(kind, count)| *replaced.entry(*kind).or_default() += count);
+        let text = document.render(&counts).map_err(|error| Error::Output(error.into()))?;
+        let path = pages.join(&name);
+        replace_file(&path, text.as_bytes()).map_err(|error| Error::output(&path, &error))?;
+    }
+    if args.redact {
+        let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
+        contents.set_note(&note);
+        say(&note);
+    }
+    let index = folder.join("index.html");
+    replace_file(&index, contents.render().as_bytes())
+        .map_err(|error| Error::output(&index, &error))?;
+    database.confirm()?;
+    say(&format!("{} exported: {}", human::number_of(sessions.len(), "session"), index.display()));
+    Ok(database.exit_code())
+}
+
+struct Site<'a> {
+    args: &'a ExportArgs,
+    database: &'a Opened,
+    prices: Arc<Prices>,
+    zone: TimeZone,
+}
+
+impl Site<'_> {
+    /// The document of a session, and its redactions.
+    fn document(&self, session: i64) -> Result<(Document, BTreeMap<&'static str, u64>), Error> {
+        let document = Document::new(Format::Html, &self.prices, &self.zone);
+        if !self.args.redact {
+            return Ok((self.read(session, document)?, BTreeMap::new()));
+        }
+        let redact = self.read(session, Redact::new(document))?;
+        let replaced = redact.replaced().collect();
+        Ok((redact.into_inner(), replaced))
+    }
+
+    fn read<M>(&self, session: i64, mut emitter: M) -> Result<M, Error>
+    where
+        M: Emitter<DomainEvent, Infallible>,
+    {
+        self.database.events(session, |event| drop(emitter.emit(&event)))?;
+        drop(emitter.finish());
+        Ok(emitter)
+    }
+}
+
+/// The name of the file of a session: the agent's id where it can be one, so that a link stays valid, or else the
+/// number in the database.
+fn name(session: &SessionRow, taken: &mut BTreeSet<String>) -> String {
+    let is_plain = |id: &&str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        (1..=100).contains(&id.len()) && id.bytes().all(is_plain)
+    };
+    let id = session.session.as_deref().filter(is_plain);
+    let name =
+        id.map(|id| format!("{id}.html")).filter(|name| !taken.contains(&name.to_lowercase()));
+    let name = name.unwrap_or_else(|| format!("session.{}.html", session.number));
+    taken.insert(name.to_lowercase());
+    name
+}
