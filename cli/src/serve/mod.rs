@@ -12,6 +12,7 @@ mod app;
 mod args;
 mod beside;
 mod chart;
+mod connections;
 mod events;
 mod explain;
 mod figures;
