@@ -6,6 +6,7 @@ mod agent;
 mod browser;
 pub(crate) mod client;
 mod crowd;
+mod limits;
 mod npm;
 mod packages;
 mod pages;
