@@ -16,6 +16,8 @@ mod image;
 mod json;
 mod portable;
 #[cfg(feature = "schema")]
+mod portable_schema;
+#[cfg(feature = "schema")]
 mod schema;
 mod session;
 mod size;
@@ -28,6 +30,8 @@ mod warning_kind;
 
 #[allow(unused_imports, reason = "patches say the same, in a layer above")]
 pub(crate) use self::document::{EntrySlot, entry_of_call};
+#[cfg(feature = "schema")]
+pub use self::portable_schema::PortableSchema;
 pub use self::size::length_of_extra;
 pub use self::text::{Lines, Spelling};
 pub use self::{

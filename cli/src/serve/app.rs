@@ -4,13 +4,17 @@ use std::{sync::Arc, time::Duration};
 
 use foldline::{emitters::database::Store, pricing::Prices};
 use jiff::tz::TimeZone;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::live::{Begun, LiveSessions};
 use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// The time that an answer waits for a writer of the database.
 pub(super) const WAIT: Duration = Duration::from_secs(2);
+
+/// The number of answers that may take long and are worked on at the same time. The others wait, and leave threads to
+/// the rest of the server.
+const TURNS: usize = 2;
 
 /// The shared state of the request handlers.
 pub(super) struct App {
@@ -20,6 +24,7 @@ pub(super) struct App {
     pub(super) zone: TimeZone,
     pub(super) live: Arc<LiveSessions>,
     updates: watch::Receiver<u64>,
+    pub(super) turns: Arc<Semaphore>,
 }
 
 impl App {
@@ -32,7 +37,8 @@ impl App {
     ) -> Self {
         let (program, prices) = (program.clone(), Arc::new(prices));
         let live = Arc::new(LiveSessions::new(&program, Begun::new(&prices, &zone)));
-        Self { program, prices, database, zone, live, updates }
+        let turns = Arc::new(Semaphore::new(TURNS));
+        Self { program, prices, database, zone, live, updates, turns }
     }
 
     /// A read-only connection that can estimate costs.

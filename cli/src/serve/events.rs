@@ -149,7 +149,7 @@ impl Reader for Fragments {
             let mut until = Instant::now() + RARELY;
             if self.facts != Some(number) {
                 if is_over || self.facts_due <= Instant::now() {
-                    events.push(self.facts(number).await?);
+                    events.extend(self.facts(number).await?);
                 } else {
                     until = self.facts_due;
                 }
@@ -203,13 +203,13 @@ impl Fragments {
     }
 
     /// The facts of the session after at least this number of events.
-    async fn facts(&mut self, number: u64) -> Option<Bytes> {
+    async fn facts(&mut self, number: u64) -> Option<Vec<Bytes>> {
         let live = Arc::clone(&self.live);
         let will_do = |made| made >= number;
         let (_, facts) = self.live.facts.get(will_do, move || facts(&live)).await?;
         // Facts that are newer than the changes are sent again after them.
         (self.facts, self.facts_due) = (Some(number), Instant::now() + LEAST);
-        Some(sse::event("facts", str::from_utf8(&facts).ok()?))
+        Some(sse::shared("facts", facts))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{error::Error, log::Log, pipeline, program::Program};
 const MOST_LINE: usize = 64 << 10;
 
 /// The largest number of displayed events: growing text has one event for each piece.
-const MOST_CAUSES: usize = 200;
+pub(super) const MOST_CAUSES: usize = 200;
 
 /// An event that created or changed an entry.
 pub(super) struct Cause {

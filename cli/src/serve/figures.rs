@@ -2,7 +2,10 @@
 
 use foldline::{
     emitters::{
-        database::query::{Period, SessionFilter, ToolTotals},
+        database::{
+            Store,
+            query::{Period, SessionFilter, ToolTotals},
+        },
         usage::{PricedMessage, SessionUsage, all_tokens},
     },
     pricing::{Cost, CostBasis},
@@ -27,7 +30,7 @@ const MOST_MODELS: usize = 5;
 
 /// The request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Asked {
     pub(super) time: Time,
     pub(super) by: Stack,
@@ -81,8 +84,12 @@ impl Time {
     }
 }
 
-pub(super) fn read(app: &App, asked: Asked, now: &Zoned) -> Result<Usage, Error> {
-    let database = app.database()?;
+pub(super) fn read(
+    app: &App,
+    database: &dyn Store,
+    asked: Asked,
+    now: &Zoned,
+) -> Result<Usage, Error> {
     let sessions = database.usage()?;
     // Whole days, today among them.
     let first = asked

@@ -2,26 +2,54 @@
 
 use foldline::emitters::database::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{answer::when, error::Error};
 
+/// The number of sessions on one page, unless another is asked for.
+const PAGE: u32 = 200;
+
 /// The largest number of sessions on one page.
-pub(super) const PAGE: usize = 200;
+const MOST: u32 = 1000;
+
+/// The largest number of characters of a search, and of its words. Each word is looked up by itself.
+const MOST_CHARACTERS: usize = 1000;
+const MOST_WORDS: usize = 32;
 
 /// Selects the sessions of the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Filter {
     /// Words in the title or in entries.
+    #[serde(deserialize_with = "words")]
     pub(super) q: String,
     pub(super) agent: String,
+    #[serde(deserialize_with = "status")]
     pub(super) status: String,
     /// The last part of the folder that the agent worked in.
     pub(super) project: String,
     pub(super) time: Time,
     pub(super) sort: SessionOrder,
-    /// The page, from 0.
-    pub(super) page: u32,
+    /// The number of sessions before the first one.
+    pub(super) offset: u32,
+    /// The largest number of sessions.
+    #[serde(deserialize_with = "limit")]
+    pub(super) limit: u32,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            q: String::new(),
+            agent: String::new(),
+            status: String::new(),
+            project: String::new(),
+            time: Time::Any,
+            sort: SessionOrder::Latest,
+            offset: 0,
+            limit: PAGE,
+        }
+    }
 }
 
 impl Filter {
@@ -41,8 +69,8 @@ impl Filter {
             },
             period: self.period(zone)?,
             is_listed: true,
-            offset: PAGE.saturating_mul(self.page as usize),
-            limit: Some(PAGE + 1),
+            offset: self.offset as usize,
+            limit: Some(self.limit as usize + 1),
             ..SessionFilter::default()
         })
     }
@@ -56,6 +84,32 @@ impl Filter {
         }
     }
 
+    /// The address of the sessions with these choices, below a path.
+    pub(super) fn address(&self, path: &str) -> String {
+        let stated =
+            |number: u32, usual| if number == usual { String::new() } else { number.to_string() };
+        let (offset, limit) = (stated(self.offset, 0), stated(self.limit, PAGE));
+        let choices = [
+            ("q", self.q.as_str()),
+            ("agent", &self.agent),
+            ("status", &self.status),
+            ("project", &self.project),
+            ("time", self.time_name()),
+            ("sort", self.sort_name()),
+            ("offset", &offset),
+            ("limit", &limit),
+        ];
+        let chosen = choices.into_iter().filter(|(_, value)| !value.is_empty());
+        let chosen: Vec<_> =
+            chosen.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        if chosen.is_empty() { path.to_owned() } else { format!("{path}?{}", chosen.join("&")) }
+    }
+
+    /// The same choices from another session on.
+    pub(super) fn from(&self, offset: u32) -> Self {
+        Self { offset, ..self.clone() }
+    }
+
     /// The name of the time in an address.
     pub(super) fn time_name(&self) -> &'static str {
         Time::ALL.into_iter().find(|(time, ..)| *time == self.time).map_or("", |it| it.1)
@@ -67,6 +121,57 @@ impl Filter {
     }
 }
 
+/// A text to search for, which is short enough.
+pub(super) fn text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = String::deserialize(value)?;
+    if text.chars().nth(MOST_CHARACTERS).is_some() {
+        let why = format!("a search has at most {MOST_CHARACTERS} characters");
+        return Err(D::Error::custom(why));
+    }
+    Ok(text)
+}
+
+/// Such a text, with few enough words.
+fn words<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = text(value)?;
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    if words.count() > MOST_WORDS {
+        return Err(D::Error::custom(format!("a search has at most {MOST_WORDS} words")));
+    }
+    Ok(text)
+}
+
+/// The name of a status, or nothing for all.
+fn status<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let status = String::deserialize(value)?;
+    match &*status {
+        "" | "running" | "failed" | "done" => Ok(status),
+        other => {
+            let why = format!("unknown status `{other}`, expected running, failed or done");
+            Err(D::Error::custom(why))
+        }
+    }
+}
+
+fn limit<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
+    match u32::deserialize(value)? {
+        limit @ 1..=MOST => Ok(limit),
+        other => Err(D::Error::custom(format!("{other} is not a number from 1 to {MOST}"))),
+    }
+}
+
+/// Text in the query of an address.
+fn escaped(text: &str) -> String {
+    let mut all = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => all.push(byte.into()),
+            byte => all += &format!("%{byte:02X}"),
+        }
+    }
+    all
+}
+
 /// The values by which sessions can be filtered.
 pub(super) struct Known {
     pub(super) agents: Vec<String>,
@@ -74,7 +179,7 @@ pub(super) struct Known {
 }
 
 /// The time of activity in the sessions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Time {
     #[default]

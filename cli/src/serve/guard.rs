@@ -20,7 +20,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{address::reachable, args::Access, token::Token};
+use super::{address::reachable, args::Access, failed::Failed, token::Token};
 use crate::error::Error;
 
 /// The content security policy of the pages.
@@ -123,22 +123,22 @@ impl Rules {
 
     /// The response to a rejected request.
     fn refusal(&self, request: &Request) -> Option<Response> {
-        let refuse = |status, why: &'static str| Some((status, why).into_response());
+        let refuse = |status, why: &str| Some(Failed(status, why.to_owned()).into_response());
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return refuse(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n");
+            return refuse(StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed here.");
         }
         let mut hosts = request.headers().get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
         if !self.is_host(host) || hosts.next().is_some() {
-            let why = "this server is not asked by that name; see foldline serve --help, --host\n";
+            let why = "This server is not asked by that name; see foldline serve --help, --host.";
             return refuse(StatusCode::MISDIRECTED_REQUEST, why);
         }
         if !Self::is_own(request.headers(), host) {
-            return refuse(StatusCode::FORBIDDEN, "other pages may not ask this server\n");
+            return refuse(StatusCode::FORBIDDEN, "Other pages may not ask this server.");
         }
         let welcome = self.welcome(request);
         if welcome.is_none() && !self.is_known(request.headers()) {
-            let why = "open the link that foldline serve has printed: it has the token\n";
+            let why = "Open the link that foldline serve has printed: it has the token.";
             return refuse(StatusCode::UNAUTHORIZED, why);
         }
         welcome

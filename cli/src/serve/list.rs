@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{Html, Response},
 };
 
 use super::{
     app::App,
     events,
+    failed::Failed,
     filter::{Filter, Known},
     page,
-    request::{Failed, blocking},
+    request::{Query, SEARCH, asking},
     sessions,
 };
 
@@ -20,10 +21,9 @@ pub(super) async fn page(
     State(app): State<Arc<App>>,
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
-    let made = blocking(&app, move |app| {
-        let database = app.database()?;
-        let sessions = sessions::sessions(&*database, &filter, &app.zone, now())?;
-        let known = Known { agents: database.agents()?, projects: sessions::projects(&*database)? };
+    let made = asking(&app, SEARCH, move |app, database| {
+        let sessions = sessions::sessions(database, &filter, &app.zone, now())?;
+        let known = Known { agents: database.agents()?, projects: sessions::projects(database)? };
         Ok(page::list(&sessions, &filter, &known, &app.zone))
     });
     Ok(Html(made.await?))
@@ -34,8 +34,8 @@ pub(super) async fn rows(
     State(app): State<Arc<App>>,
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
-    let made = blocking(&app, move |app| {
-        let sessions = sessions::sessions(&*app.database()?, &filter, &app.zone, now())?;
+    let made = asking(&app, SEARCH, move |app, database| {
+        let sessions = sessions::sessions(database, &filter, &app.zone, now())?;
         Ok(page::rows(&sessions, &filter, &app.zone).into_string())
     });
     Ok(Html(made.await?))

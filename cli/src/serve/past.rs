@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json,
-    extract::{Path, Query, State},
-};
+use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 
 use super::{
     app::App,
+    failed::Failed,
     live::{LiveSession, Step},
     page::{self, Window},
-    request::{Failed, blocking, live},
+    request::{Path, Query, blocking, live},
 };
 
 /// The requested moment: the moment after a number of milliseconds, or the target of a step from another
@@ -54,7 +52,7 @@ struct Shown {
 
 pub(super) async fn past(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(asked): Query<Asked>,
 ) -> Result<Json<Past>, Failed> {
     let (number, live) = live(&app, name).await?;

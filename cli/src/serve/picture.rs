@@ -8,10 +8,7 @@ use axum::{
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use super::{
-    app::App,
-    request::{Failed, live},
-};
+use super::{app::App, failed::Failed, request::live};
 
 /// A picture by the index of its entry and its number in it: `12.0`. A picture never changes.
 pub(super) async fn response(

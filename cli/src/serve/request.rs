@@ -1,42 +1,50 @@
-//! Common parts of requests: the requested session, the position of a reader, and errors.
+//! Common parts of requests: parameters, the requested session, the position of a reader, and work for an answer.
 
-use std::sync::Arc;
+use std::{error::Error as _, sync::Arc, time::Duration};
 
 use axum::{
-    http::{HeaderMap, StatusCode},
-    response::{Html, IntoResponse, Response},
+    extract::{self, FromRequestParts},
+    http::{HeaderMap, request::Parts},
 };
-use foldline::store::UpdateId;
-use serde::Deserialize;
+use foldline::{emitters::database::Store, store::UpdateId};
+use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
-use super::{app::App, live::LiveSession, page, sessions};
+use super::{app::App, failed::Failed, live::LiveSession, patience::Patience, sessions};
 use crate::error::Error;
 
-/// The reason for an error response, human-readable.
-pub(super) struct Failed(pub(super) StatusCode, pub(super) String);
+/// The longest time for a search, and for the list of sessions.
+pub(super) const SEARCH: Duration = Duration::from_secs(10);
 
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+/// The longest time for figures of the whole database.
+pub(super) const FIGURES: Duration = Duration::from_secs(60);
+
+/// The parameters of a request. Wrong ones are refused with the reason.
+pub(super) struct Query<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Failed;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failed> {
+        match extract::Query::try_from_uri(&parts.uri) {
+            Ok(extract::Query(asked)) => Ok(Self(asked)),
+            Err(wrong) => {
+                let why = wrong.source().map_or_else(|| wrong.to_string(), |why| why.to_string());
+                Err(Failed::not_understood(&why))
+            }
+        }
     }
 }
 
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        let Self(status, what) = self;
-        let title = status.canonical_reason().unwrap_or("Failed");
-        (status, Html(page::failure(title, &what))).into_response()
-    }
-}
+/// The name of a session in the path of a request. What is not text names none.
+pub(super) struct Path(pub(super) String);
 
-impl Failed {
-    pub(super) fn not_found() -> Self {
-        Self(StatusCode::NOT_FOUND, "There is no such session.".to_owned())
-    }
+impl<S: Send + Sync> FromRequestParts<S> for Path {
+    type Rejection = Failed;
 
-    pub(super) fn unreadable() -> Self {
-        Self(StatusCode::INTERNAL_SERVER_ERROR, "It could not be read.".to_owned())
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failed> {
+        let name = extract::Path::from_request_parts(parts, state).await;
+        name.map(|extract::Path(name)| Self(name)).map_err(|_| Failed::not_found())
     }
 }
 
@@ -61,6 +69,41 @@ pub(super) async fn blocking<T: Send + 'static>(
     let work: Box<dyn FnOnce() + Send> = Box::new(move || drop(answer.send(work(&app))));
     spawn_blocking(work);
     Ok(answered.await.map_err(|_| Failed::unreadable())??)
+}
+
+/// Runs work that may take long, in its turn. It has to stop when its time is over, and then fails.
+pub(super) async fn patiently<T: Send + 'static>(
+    app: &Arc<App>,
+    longest: Duration,
+    work: impl FnOnce(&App, &Patience) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Failed> {
+    let client = Arc::new(());
+    let turn = Arc::clone(&app.turns).acquire_owned().await.map_err(|_| Failed::unreadable())?;
+    let patience = Patience::new(longest, &client);
+    let ours = patience.clone();
+    let done = blocking(app, move |app| {
+        let done = work(app, &ours);
+        // The next one begins when this work has ended, not when its client has gone.
+        drop(turn);
+        done
+    });
+    let done = done.await;
+    if patience.is_over() { Err(Failed::too_slow()) } else { done }
+}
+
+/// Asks the database, for at most this time.
+pub(super) async fn asking<T: Send + 'static>(
+    app: &Arc<App>,
+    longest: Duration,
+    work: impl FnOnce(&App, &dyn Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Failed> {
+    let asked = patiently(app, longest, move |app, patience| {
+        let mut database = app.database()?;
+        let unwanted = patience.clone();
+        database.stop_when(patience.rest(), Box::new(move || unwanted.is_over()))?;
+        work(app, &*database)
+    });
+    asked.await
 }
 
 /// The position of a browser in a stream: its last event, or else the position in the page.

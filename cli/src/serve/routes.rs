@@ -14,9 +14,9 @@ use foldline::emitters::html::SHEET;
 use super::{
     api,
     app::App,
+    failed::{Failed, worded},
     guard::{Guard, guard},
     list, page, past,
-    request::Failed,
     schema::{SCHEMA, TYPES},
     session, usage,
 };
@@ -47,5 +47,6 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/page.js", text("text/javascript; charset=utf-8", page::script().into()))
         .fallback(|| async { Failed(StatusCode::NOT_FOUND, "There is no such page.".to_owned()) })
         .layer(middleware::from_fn_with_state(rules, guard))
+        .layer(middleware::from_fn(worded))
         .with_state(app)
 }

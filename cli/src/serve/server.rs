@@ -1,7 +1,7 @@
 //! [`Server`]: answers requests at an address until it is stopped.
 
 use std::{
-    future::{Future, IntoFuture},
+    future::Future,
     io::{self, Write},
     net::{SocketAddr, TcpListener},
     sync::Arc,
@@ -10,8 +10,18 @@ use std::{
 
 use tokio::{runtime::Builder, sync::oneshot, time::sleep};
 
-use super::{app::App, args::Access, guard::Guard, routes};
+use super::{
+    app::App,
+    args::Access,
+    connections::{self, Limits},
+    guard::Guard,
+    routes,
+};
 use crate::error::Error;
+
+/// The largest number of threads for work that waits for the disk. Each keeps memory of its own for a while, and a
+/// crowd of clients must not have one each.
+const THREADS: usize = 3;
 
 /// The time that readers have for the last events.
 const GRACE: Duration = Duration::from_secs(2);
@@ -49,14 +59,15 @@ impl Server {
     ) -> Result<(), Error> {
         let Self { listener, address, guard } = self;
         let fail = |error| cannot_listen(address, &error);
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(fail)?;
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_blocking_threads(THREADS).build().map_err(fail)?;
         let served = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
             let app = Arc::new(app);
             let (close, closed) = oneshot::channel::<()>();
             let routes = routes::routes(Arc::clone(&app), guard);
-            let served =
-                axum::serve(listener, routes).with_graceful_shutdown(async { drop(closed.await) });
+            let closed = async { drop(closed.await) };
+            let served = connections::serve(listener, routes, Limits::USUAL, closed);
             let ended = async {
                 stop.await;
                 if ending == Ending::WhenRead {
@@ -66,9 +77,10 @@ impl Server {
                 }
             };
             tokio::select! {
-                served = served.into_future() => served,
-                () = ended => Ok(()),
+                () = served => {}
+                () = ended => {}
             }
+            Ok(())
         });
         // A thread may still read a log; it writes nothing, and ends with the process.
         runtime.shutdown_background();

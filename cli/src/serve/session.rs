@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, Query, State},
+    extract::State,
     http::HeaderMap,
     response::{Html, IntoResponse, Response},
 };
@@ -14,15 +14,18 @@ use serde::{Deserialize, Serialize};
 use super::{
     app::App,
     events, explain,
+    failed::Failed,
+    filter,
     page::{self, SessionPage, Wanted, Window},
     picture,
-    request::{At, Failed, blocking, live, place},
+    request::{At, Path, Query, SEARCH, blocking, live, patiently, place},
     sessions,
 };
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
 /// only a picture.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Shown {
     at: Option<usize>,
     moment: Option<usize>,
@@ -32,7 +35,7 @@ pub(super) struct Shown {
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(at): Query<Shown>,
 ) -> Result<Response, Failed> {
     if let Some(picture) = &at.picture {
@@ -57,7 +60,7 @@ pub(super) async fn page(
 
 pub(super) async fn fragments(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(at): Query<At>,
     headers: HeaderMap,
 ) -> Result<Response, Failed> {
@@ -85,7 +88,7 @@ struct Entries {
 
 pub(super) async fn entries(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(gap): Query<Gap>,
 ) -> Result<Response, Failed> {
     let wanted = match &*gap.at {
@@ -104,21 +107,24 @@ pub(super) async fn entries(
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Find {
+    #[serde(deserialize_with = "filter::text")]
     q: String,
 }
 
 /// The entries that have this text, in any case of letters.
 pub(super) async fn find(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(find): Query<Find>,
 ) -> Result<Json<Vec<EntryIdx>>, Failed> {
     let wanted = find.q.to_lowercase();
     let (_, live) = live(&app, name).await?;
-    let found = blocking(&app, move |_| {
+    let found = patiently(&app, SEARCH, move |_, patience| {
         let document = live.store.snapshot();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let found = document.entries.iter().enumerate().filter(|(_, entry)| {
+        let found = document.entries.iter().enumerate();
+        // The answer of a search that was stopped is not used.
+        let found = found.take_while(|_| !patience.is_over()).filter(|(_, entry)| {
             let tool = entry.tool();
             has(&entry.content.decode())
                 || tool.is_some_and(|tool| has(&tool.tool_name.decode()))
@@ -126,7 +132,8 @@ pub(super) async fn find(
                     .and_then(|tool| tool.action_type.result_text())
                     .is_some_and(|it| has(&it.decode()))
         });
-        Ok(found.map(|(index, _)| EntryIdx::new(index)).collect())
+        let found = found.map(|(index, _)| EntryIdx::new(index));
+        Ok(found.collect())
     });
     Ok(Json(found.await?))
 }
@@ -139,7 +146,7 @@ pub(super) struct Explain {
 /// The origin of an entry, to append to it.
 pub(super) async fn explanation(
     State(app): State<Arc<App>>,
-    Path(name): Path<String>,
+    Path(name): Path,
     Query(Explain { entry }): Query<Explain>,
 ) -> Result<Html<String>, Failed> {
     explained(&app, name, entry).await.map(Html)

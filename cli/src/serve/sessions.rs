@@ -79,15 +79,37 @@ impl Session {
     }
 }
 
-/// The sessions in the requested order, and one more than a page has if there are more.
+/// A part of the sessions that a filter chooses, in its order.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    /// The sessions of the part.
+    pub(super) part: Vec<Session>,
+    /// The number of all chosen sessions.
+    pub(super) total: u64,
+    /// The number of sessions until the end of the part, if others follow.
+    pub(super) next: Option<u32>,
+}
+
+/// The requested part of the sessions.
 pub(super) fn sessions(
     database: &dyn Store,
     filter: &Filter,
     zone: &TimeZone,
     now: i64,
-) -> Result<Vec<Session>, Error> {
-    let found = database.sessions(&filter.chosen(zone, now)?, filter.sort)?;
-    Ok(found.into_iter().map(|session| Session::new(session, now)).collect())
+) -> Result<Sessions, Error> {
+    let chosen = filter.chosen(zone, now)?;
+    // One more than was asked for, if there are more.
+    let mut found = database.sessions(&chosen, filter.sort)?;
+    let next =
+        (found.len() > filter.limit as usize).then(|| filter.offset.saturating_add(filter.limit));
+    let is_known = next.is_none() && (filter.offset == 0 || !found.is_empty());
+    let total = match is_known {
+        true => u64::from(filter.offset) + found.len() as u64,
+        false => database.session_count(&chosen)?,
+    };
+    found.truncate(filter.limit as usize);
+    let part = found.into_iter().map(|session| Session::new(session, now)).collect();
+    Ok(Sessions { part, total, next })
 }
 
 /// The projects with sessions: the last parts of their folders.

@@ -26,6 +26,11 @@ pub(super) fn event(name: &str, data: &str) -> Bytes {
     format!("event: {name}\ndata: {data}\n\n").into()
 }
 
+/// The same in parts, the data without a copy.
+pub(super) fn shared(name: &str, data: Bytes) -> Vec<Bytes> {
+    vec![format!("event: {name}\ndata: ").into(), data, END]
+}
+
 /// An event with its place in the stream.
 pub(super) fn numbered(name: &str, id: &UpdateId, data: &str) -> Bytes {
     format!("{}{data}\n\n", head(name, id)).into()

@@ -37,7 +37,7 @@ const LENGTH: usize = 12_000;
 /// How much memory a reader may cost, in KiB: about 600, and what the allocator adds from run to run.
 const EACH: u64 = 1536;
 
-fn line(number: usize) -> String {
+pub(super) fn line(number: usize) -> String {
     let text = format!("line {number}. {}", "x".repeat(LENGTH));
     let line = json!({ "type": "message", "role": "assistant", "id": number.to_string(), "text": text,
                        "session_id": "session", "timestamp": 1_770_000_000_000_u64 + number as u64 });
@@ -208,7 +208,7 @@ fn conversation(log: &Path) -> Value {
 }
 
 /// The memory of the server in KiB, as the system reports it.
-fn memory(server: &Server, what: &str) -> u64 {
+pub(super) fn memory(server: &Server, what: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()

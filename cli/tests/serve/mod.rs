@@ -7,6 +7,7 @@ mod browser;
 pub(crate) mod client;
 mod clock;
 mod crowd;
+mod limits;
 mod npm;
 mod packages;
 mod pages;

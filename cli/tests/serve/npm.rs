@@ -1,6 +1,6 @@
 //! Clients that share no code with the server: libraries of others, in Node.
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use super::{
     client::{Server, answered, folder},
@@ -31,4 +31,31 @@ fn two_other_libraries_make_the_document_of_a_replay() {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(said.status.success(), "{}{}", text(&said.stdout), text(&said.stderr));
     println!("{}", text(&said.stdout));
+}
+
+#[test]
+#[cfg_attr(not(has_registries), ignore = "needs npm and its registry (FOLDLINE_TEST_ALL=1)")]
+fn a_strict_validator_accepts_the_schemas_and_what_they_describe() {
+    let packages = packages("tests/serve/npm");
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), answered(20, 7)).unwrap();
+    let server = Server::start(&logs, &[]);
+    let save = |name: &str, path: &str| {
+        fs::write(packages.path().join(name), server.body(path)).unwrap();
+    };
+    save("document.json", "/api/sessions/session");
+    save("sessions.json", "/api/sessions");
+    save("schema.json", "/api/schema.json");
+    let fleet =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fleet/src/messages/messages.schema.json");
+    fs::copy(fleet, packages.path().join("fleet.json")).unwrap();
+    let check = |arguments: &[&str]| {
+        let mut node = Command::new("node");
+        let said = node.current_dir(packages.path()).arg("schema.js").args(arguments).output();
+        let said = said.unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(said.status.success(), "{}{}", text(&said.stdout), text(&said.stderr));
+    };
+    check(&["schema.json", "Conversation", "document.json", "ListedSession", "sessions.json"]);
+    check(&["fleet.json"]);
 }

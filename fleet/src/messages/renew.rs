@@ -2,8 +2,11 @@
 
 use std::{fs, path::Path};
 
-use foldline::{conversation::DomainEvent, emitters::patch::ConversationPatch};
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use foldline::{
+    conversation::{DomainEvent, PortableSchema},
+    emitters::patch::ConversationPatch,
+};
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{Reached, SCHEMA, VERSION, envelope::Envelope, text_part::TextPart};
@@ -18,7 +21,10 @@ struct PatchSchema {
 
 /// The schema of the messages.
 fn schema() -> Value {
-    let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12().for_serialize());
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with_transform(PortableSchema)
+        .into_generator();
     generator.subschema_for::<Envelope<'_>>();
     generator.subschema_for::<TextPart<'_>>();
     generator.subschema_for::<DomainEvent>();

@@ -1,6 +1,6 @@
 //! [`Store`]: a database that answers queries.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{dialect::Dialect, error::StoreError, row::Row};
 use crate::pricing::Prices;
@@ -46,6 +46,17 @@ pub trait Store: Send {
     /// # Errors
     /// The database cannot be read.
     fn estimate_with(&self, prices: Arc<Prices>) -> Result<(), StoreError>;
+
+    /// Makes all later queries fail that run at the end of this time, or when `is_unwanted` becomes true. A file is
+    /// checked often; a server only keeps the time.
+    ///
+    /// # Errors
+    /// The engine refused.
+    fn stop_when(
+        &mut self,
+        longest: Duration,
+        is_unwanted: Box<dyn FnMut() -> bool + Send>,
+    ) -> Result<(), StoreError>;
 }
 
 /// A parameter of a query.

@@ -1,6 +1,6 @@
 //! The [`Store`] implementation of [`Postgres`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use postgres::{
     fallible_iterator::FallibleIterator,
@@ -59,6 +59,15 @@ impl Store for Postgres {
     fn estimate_with(&self, prices: Arc<Prices>) -> Result<(), StoreError> {
         self.prices.replace(Some(prices));
         Ok(())
+    }
+
+    fn stop_when(
+        &mut self,
+        longest: Duration,
+        _: Box<dyn FnMut() -> bool + Send>,
+    ) -> Result<(), StoreError> {
+        // Zero would be no limit.
+        Ok(self.batch(&format!("SET statement_timeout = {}", longest.as_millis().max(1)))?)
     }
 
     fn estimated_cost(&self) -> Result<String, StoreError> {

@@ -1,6 +1,9 @@
 //! The [`Store`] implementation of [`Database`].
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{
     ToSql, params_from_iter,
@@ -13,6 +16,9 @@ use crate::{
     emitters::database::{Dialect, Parameter, Row, Store, StoreError},
     pricing::Prices,
 };
+
+/// The number of steps of a query between two checks whether it is still wanted: less than a millisecond.
+const STEPS: i32 = 10_000;
 
 impl Store for Database {
     fn name(&self) -> String {
@@ -64,6 +70,17 @@ impl Store for Database {
         estimate(&self.connection, Some(prices))
             .map_err(|error| StoreError::engine(self.error(&error)))
     }
+
+    fn stop_when(
+        &mut self,
+        longest: Duration,
+        mut is_unwanted: Box<dyn FnMut() -> bool + Send>,
+    ) -> Result<(), StoreError> {
+        let begun = Instant::now();
+        let is_over = move || begun.elapsed() >= longest || is_unwanted();
+        let set = self.connection.progress_handler(STEPS, Some(is_over));
+        set.map_err(|error| StoreError::engine(self.error(&error)))
+    }
 }
 
 impl ToSql for Parameter {
@@ -72,5 +89,27 @@ impl ToSql for Parameter {
             Self::Integer(number) => ValueRef::Integer(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emitters::sqlite::DEFAULT_WAIT;
+
+    #[test]
+    fn a_query_ends_when_its_time_is_over_or_its_answer_is_not_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("db");
+        let long =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000)
+                    SELECT count(*) FROM n";
+        let ask = |longest, is_unwanted: bool| {
+            let mut database = Database::open(&path, DEFAULT_WAIT).unwrap();
+            database.stop_when(longest, Box::new(move || is_unwanted)).unwrap();
+            database.rows(long, &[], &mut |_| Ok(())).unwrap_err().to_string()
+        };
+        assert!(ask(Duration::from_millis(20), false).contains("interrupted"));
+        assert!(ask(Duration::from_secs(600), true).contains("interrupted"));
     }
 }

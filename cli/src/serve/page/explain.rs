@@ -3,7 +3,7 @@
 use foldline::emitters::terminal::neutralise;
 use maud::{Markup, html};
 
-use crate::serve::explain::Cause;
+use crate::serve::explain::{Cause, MOST_CAUSES};
 
 /// The lines of the log, their events, and the resulting patches.
 pub(in crate::serve) fn explanation(entry: usize, causes: &[Cause]) -> Markup {
@@ -11,6 +11,7 @@ pub(in crate::serve) fn explanation(entry: usize, causes: &[Cause]) -> Markup {
         section.explain aria-label={ "What entry " (entry) " was made from" } {
             @if causes.is_empty() { p { "Nothing in the log makes this entry." } }
             @for cause in causes { (steps(cause)) }
+            @if causes.len() >= MOST_CAUSES { p { "These are the first " (MOST_CAUSES) " events." } }
         }
     }
 }

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
-    filter::{Filter, Known, ORDERS, PAGE, Time},
-    sessions::{Session, project},
+    filter::{Filter, Known, ORDERS, Time},
+    sessions::{Session, Sessions, project},
     status::Status,
 };
 
@@ -19,7 +19,7 @@ const STATUSES: [(&str, &str); 4] =
 
 /// The page with the list.
 pub(in crate::serve) fn list(
-    sessions: &[Session],
+    sessions: &Sessions,
     filter: &Filter,
     known: &Known,
     zone: &TimeZone,
@@ -85,15 +85,14 @@ fn select(
 }
 
 /// The table: running sessions first, then the others by day.
-pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZone) -> Markup {
-    let has_more = sessions.len() > PAGE;
-    let sessions = sessions.get(..PAGE).unwrap_or(sessions);
+pub(in crate::serve) fn rows(found: &Sessions, filter: &Filter, zone: &TimeZone) -> Markup {
+    let sessions = &*found.part;
     let groups = match filter.sort {
         SessionOrder::Latest => days(sessions, zone),
         _ => vec![(None, sessions.iter().collect())],
     };
     if sessions.is_empty() {
-        return empty(filter);
+        return empty(filter, found.total);
     }
     let words = ORDERS.into_iter().find(|(sort, ..)| *sort == filter.sort).map_or("", |it| it.2);
     html! {
@@ -120,11 +119,24 @@ pub(in crate::serve) fn rows(sessions: &[Session], filter: &Filter, zone: &TimeZ
                 }
             }
         }
-        @if has_more || filter.page > 0 {
-            nav.pages aria-label="Pages" {
-                @if filter.page > 0 { a href=(link(&Filter { page: filter.page - 1, ..filter.clone() })) { "Previous" } } @else { span {} }
-                @if has_more { a href=(link(&Filter { page: filter.page + 1, ..filter.clone() })) { "Next" } }
+        (pages(found, filter))
+    }
+}
+
+/// Which of how many sessions are shown, and links to the others.
+fn pages(found: &Sessions, filter: &Filter) -> Markup {
+    let (first, last) =
+        (u64::from(filter.offset) + 1, u64::from(filter.offset) + found.part.len() as u64);
+    let before = (filter.offset > 0).then(|| filter.offset.saturating_sub(filter.limit));
+    let link = |offset: u32| filter.from(offset).address("/");
+    html! {
+        nav.pages aria-label="Pages" {
+            @if let Some(before) = before { a rel="prev" href=(link(before)) { "Previous" } } @else { span {} }
+            @match found.next.is_none() && before.is_none() {
+                true => span { (human::number_of(found.part.len(), "session")) },
+                false => span { (first) "–" (last) " of " (found.total) " sessions" },
             }
+            @if let Some(next) = found.next { a rel="next" href=(link(next)) { "Next" } } @else { span {} }
         }
     }
 }
@@ -164,16 +176,16 @@ fn days<'s>(sessions: &'s [Session], zone: &TimeZone) -> Vec<(Option<String>, Ve
 /// The heading of a sortable column.
 fn heading(filter: &Filter, sort: SessionOrder, class: &str, words: &str) -> Markup {
     let is_sorted = filter.sort == sort;
-    let to = Filter { sort, page: 0, ..filter.clone() };
+    let to = Filter { sort, ..filter.from(0) };
     html! {
         th scope="col" class=(class) aria-sort=[is_sorted.then_some("descending")] {
-            a href=(link(&to)) { (words) }
+            a href=(to.address("/")) { (words) }
         }
     }
 }
 
 /// A message for an empty list.
-fn empty(filter: &Filter) -> Markup {
+fn empty(filter: &Filter, total: u64) -> Markup {
     let is_all = filter == &Filter::default();
     html! {
         div.lead {
@@ -181,6 +193,9 @@ fn empty(filter: &Filter) -> Markup {
                 @if is_all {
                     h2 { "No sessions yet" }
                     p { "A session appears here as soon as an agent writes its log." }
+                } @else if total > 0 {
+                    h2 { "No more sessions" }
+                    p { a href=(filter.from(0).address("/")) { "Show the first of " (total) } }
                 } @else {
                     h2 { "No matching sessions" }
                     p { a href="/" { "Show all" } }
@@ -254,34 +269,4 @@ fn family(agent: &str) -> &'static str {
 
 fn moment(millis: Option<i64>, zone: &TimeZone) -> Option<Zoned> {
     Some(Timestamp::from_millisecond(millis?).ok()?.to_zoned(zone.clone()))
-}
-
-/// The address of the list with these choices.
-fn link(filter: &Filter) -> String {
-    let Filter { q, agent, status, project, page, .. } = filter;
-    let page = if *page > 0 { page.to_string() } else { String::new() };
-    let choices = [
-        ("q", q.as_str()),
-        ("agent", agent),
-        ("status", status),
-        ("project", project),
-        ("time", filter.time_name()),
-        ("sort", filter.sort_name()),
-        ("page", &page),
-    ];
-    let chosen = choices.into_iter().filter(|(_, value)| !value.is_empty());
-    let chosen: Vec<_> = chosen.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
-    if chosen.is_empty() { "/".to_owned() } else { format!("/?{}", chosen.join("&")) }
-}
-
-/// Text in the query of an address.
-fn escaped(text: &str) -> String {
-    let mut all = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => all.push(byte.into()),
-            byte => all += &format!("%{byte:02X}"),
-        }
-    }
-    all
 }

@@ -2,8 +2,11 @@
 
 use std::{fs, path::Path};
 
-use foldline::{conversation::Conversation, emitters::patch::ConversationPatch};
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use foldline::{
+    conversation::{Conversation, PortableSchema},
+    emitters::patch::ConversationPatch,
+};
+use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{SCHEMA, TYPES, typescript::declarations};
@@ -11,7 +14,10 @@ use crate::serve::sessions::Session;
 
 /// The schema of everything that programs get.
 fn schema() -> Value {
-    let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12().for_serialize());
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with_transform(PortableSchema)
+        .into_generator();
     generator.subschema_for::<Session>();
     generator.subschema_for::<Conversation>();
     generator.subschema_for::<ConversationPatch>();
@@ -20,8 +26,10 @@ fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Foldline",
-        "description": "/api/sessions is an array of ListedSession, /api/sessions/ID is a Conversation, \
-                        /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch).",
+        "description": "/api/sessions is an array of ListedSession (at most `limit`, \
+                        after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the \
+                        next part), /api/sessions/ID is a Conversation, \
+                        /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). A refusal is {\"error\": string}.",
         "$defs": types,
     })
 }

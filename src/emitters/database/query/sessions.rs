@@ -215,6 +215,17 @@ impl dyn Store + '_ {
         self.ask(&sql, &parameters)
     }
 
+    /// The number of the selected sessions, whatever its limit.
+    pub fn session_count(&self, filter: &SessionFilter) -> Result<u64, StoreError> {
+        let mut parameters = self.parameters();
+        let sql = format!(
+            "SELECT count(*) AS sessions FROM sessions WHERE {}",
+            filter.sessions(&mut parameters)
+        );
+        let count = self.answer(&sql, &parameters, |row| row.get::<i64>(0))?.pop();
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+    }
+
     /// The log of the first selected session, preferably of a session with entries.
     pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, StoreError> {
         let mut parameters = self.parameters();

@@ -6,8 +6,8 @@ function startList(list) {
 
   async function refresh() {
     const query = new URLSearchParams(new FormData(filters));
-    const page = new URLSearchParams(location.search).get("page");
-    if (page) query.set("page", page);
+    const shown = new URLSearchParams(location.search);
+    for (const name of ["offset", "limit"]) if (shown.has(name)) query.set(name, shown.get(name));
     const number = ++asked;
     const answer = await fetch(`/rows?${query}`);
     if (!answer.ok) throw new Error(`the list: ${answer.status}`);
