@@ -1,5 +1,7 @@
 //! The usage and the results of tools: the numbers of `foldline usage` and `foldline tools`, for a page.
 
+use std::collections::BTreeSet;
+
 use foldline::{
     emitters::{
         database::{
@@ -32,7 +34,8 @@ const MOST_MODELS: usize = 5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Asked {
-    pub(super) time: Time,
+    /// The shortest time with use, from 30 days on, unless another is asked for.
+    pub(super) time: Option<Time>,
     pub(super) by: Stack,
 }
 
@@ -61,6 +64,8 @@ pub(super) enum Stack {
 
 /// The usage, and the results of the tools.
 pub(super) struct Usage {
+    /// The shown time.
+    pub(super) time: Time,
     pub(super) cost: Chart,
     pub(super) tokens: Chart,
     pub(super) total_cost: Option<Cost>,
@@ -91,48 +96,70 @@ pub(super) fn read(
     now: &Zoned,
 ) -> Result<Usage, Error> {
     let sessions = database.usage()?;
+    let times = asked.time.map_or(vec![Time::Month, Time::Quarter, Time::All], |time| vec![time]);
+    let mut usage = None;
+    for time in times {
+        let read = within(app, database, &sessions, (time, asked.by), now)?;
+        let is_used = read.total_tokens > 0 || read.total_cost.is_some();
+        usage = Some(read);
+        if is_used {
+            break;
+        }
+    }
+    usage.ok_or_else(|| Error::WrongUse("a time is shown".to_owned()))
+}
+
+fn within(
+    app: &App,
+    database: &dyn Store,
+    sessions: &[SessionUsage],
+    (time, by): (Time, Stack),
+    now: &Zoned,
+) -> Result<Usage, Error> {
     // Whole days, today among them.
-    let first = asked
-        .time
-        .days()
-        .and_then(|days| now.date().checked_sub(jiff::Span::new().days(days - 1)).ok());
+    let first =
+        time.days().and_then(|days| now.date().checked_sub(jiff::Span::new().days(days - 1)).ok());
     let start = first.and_then(|first| first.to_zoned(app.zone.clone()).ok());
     let start = start.map_or(Period::ALL.start, |start| start.timestamp().as_millisecond());
     let period = Period { start, ..Period::ALL };
     let filter = SessionFilter { period, ..SessionFilter::default() };
     let tools = database.tools(&filter)?;
-    Ok(Usage {
-        tools,
-        ..used(app, &sessions, asked, &filter, first.map(|first| (first, now.date())))
-    })
+    let days = first.map(|first| (first, now.date()));
+    Ok(Usage { tools, time, ..used(app, sessions, by, &filter, days) })
 }
 
 fn used(
     app: &App,
     sessions: &[SessionUsage],
-    asked: Asked,
+    stack: Stack,
     filter: &SessionFilter,
     days: Option<(Date, Date)>,
 ) -> Usage {
     let used = Used::new(sessions, filter, &app.prices);
     let total = used.total();
     let day = |row: &PricedMessage<'_>| By::Day.value(row, &app.zone);
-    let count = used.rows.iter().map(day).collect::<std::collections::BTreeSet<_>>().len();
-    let by = if days.is_none() && count > MOST_DAYS { By::Month } else { By::Day };
+    let known: BTreeSet<_> = used.rows.iter().filter_map(day).collect();
+    // Days without use are gaps.
+    let date = |day: Option<&String>| day?.parse::<Date>().ok();
+    let days = days.or_else(|| date(known.first()).zip(date(known.last())));
+    let count = days.map_or(0, |(first, last)| (last - first).get_days());
+    let is_long = usize::try_from(count).is_ok_and(|count| count > MOST_DAYS);
+    let (by, days) = if is_long { (By::Month, None) } else { (By::Day, days) };
     let bars = |parts: fn(&PricedMessage<'_>) -> Vec<Part>| {
         let rows = used.rows.iter().map(|row| (by.value(row, &app.zone), parts(row)));
         Chart::new(rows, days)
     };
-    let (mut cost, mut tokens) = match asked.by {
+    let (mut cost, mut tokens) = match stack {
         Stack::Kind => (bars(cost_by_basis), bars(tokens_by_kind)),
         Stack::Model => (bars(cost_by_model), bars(tokens_by_model)),
     };
     // A model has the same colour in both.
     tokens.order_as(&cost.series);
     for chart in [&mut cost, &mut tokens] {
-        chart.sum_up(if asked.by == Stack::Model { MOST_MODELS } else { usize::MAX });
+        chart.sum_up(if stack == Stack::Model { MOST_MODELS } else { usize::MAX });
     }
     Usage {
+        time: Time::All,
         cost,
         tokens,
         total_cost: total.cost,

@@ -4,6 +4,7 @@ use foldline::emitters::database::query::{Period, SessionFilter, SessionOrder, S
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
+use super::counts::Counts;
 use crate::{answer::when, error::Error};
 
 /// The number of sessions on one page, unless another is asked for.
@@ -176,6 +177,7 @@ fn escaped(text: &str) -> String {
 pub(super) struct Known {
     pub(super) agents: Vec<String>,
     pub(super) projects: Vec<String>,
+    pub(super) counts: Counts,
 }
 
 /// The time of activity in the sessions.

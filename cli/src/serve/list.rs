@@ -7,24 +7,31 @@ use axum::{
     response::{Html, Response},
 };
 
+use foldline::emitters::database::Store;
+use jiff::Zoned;
+
 use super::{
     app::App,
     events,
     failed::Failed,
+    figures::{self, Asked},
     filter::{Filter, Known},
-    page,
-    request::{Query, SEARCH, asking},
-    sessions,
+    glance, page,
+    request::{FIGURES, Query, SEARCH, asking},
+    sessions::{self, Sessions},
 };
+use crate::error::Error;
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
     let made = asking(&app, SEARCH, move |app, database| {
-        let sessions = sessions::sessions(database, &filter, &app.zone, now())?;
-        let known = Known { agents: database.agents()?, projects: sessions::projects(database)? };
-        Ok(page::list(&sessions, &filter, &known, &app.zone))
+        let found = found(app, database, &filter)?;
+        let counts = sessions::counts(database, &filter, &app.zone, now())?;
+        let known =
+            Known { agents: database.agents()?, projects: sessions::projects(database)?, counts };
+        Ok(page::list(&found, &filter, &known, &app.zone))
     });
     Ok(Html(made.await?))
 }
@@ -35,8 +42,26 @@ pub(super) async fn rows(
     Query(filter): Query<Filter>,
 ) -> Result<Html<String>, Failed> {
     let made = asking(&app, SEARCH, move |app, database| {
-        let sessions = sessions::sessions(database, &filter, &app.zone, now())?;
-        Ok(page::rows(&sessions, &filter, &app.zone).into_string())
+        let found = found(app, database, &filter)?;
+        Ok(page::rows(&found, &filter, &app.zone).into_string())
+    });
+    Ok(Html(made.await?))
+}
+
+/// The sessions with the lines below their titles.
+fn found(app: &App, database: &dyn Store, filter: &Filter) -> Result<Sessions, Error> {
+    let mut found = sessions::sessions(database, filter, &app.zone, now())?;
+    glance::add(database, &mut found.part, filter.q.trim())?;
+    Ok(found)
+}
+
+/// The charts above the list: the last days with use.
+pub(super) async fn charts(State(app): State<Arc<App>>) -> Result<Html<String>, Failed> {
+    let made = asking(&app, FIGURES, move |app, database| {
+        let asked = Asked::default();
+        let usage =
+            figures::read(app, database, asked, &Zoned::now().with_time_zone(app.zone.clone()))?;
+        Ok(page::charts(&usage).into_string())
     });
     Ok(Html(made.await?))
 }

@@ -29,7 +29,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
         match extract::Query::try_from_uri(&parts.uri) {
             Ok(extract::Query(asked)) => Ok(Self(asked)),
             Err(wrong) => {
-                let why = wrong.source().map_or_else(|| wrong.to_string(), |why| why.to_string());
+                let why = wrong.source().map_or_else(|| wrong.to_string(), ToString::to_string);
                 Err(Failed::not_understood(&why))
             }
         }

@@ -29,6 +29,7 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
     Router::new()
         .route("/", get(list::page))
         .route("/rows", get(list::rows))
+        .route("/charts", get(list::charts))
         .route("/events", get(list::events))
         .route("/usage", get(usage::page))
         .route("/sessions/{name}", get(session::page))

@@ -7,7 +7,7 @@ use foldline::emitters::database::{
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{filter::Filter, status::Status};
+use super::{counts::Counts, filter::Filter, second_line::SecondLine, status::Status};
 use crate::error::Error;
 
 /// The source of the session with this number or agent's id. It comes from the database, never from a request.
@@ -50,6 +50,17 @@ pub(super) struct Session {
     pub(super) cost_basis: Option<String>,
     /// Failed calls.
     pub(super) failures: i64,
+    /// The first words of the agent, in place of a title.
+    #[serde(skip)]
+    pub(super) said: Option<String>,
+    /// The outcome and its reason, as the log states them.
+    #[serde(skip)]
+    pub(super) outcome: Option<String>,
+    #[serde(skip)]
+    pub(super) reason: Option<String>,
+    /// The line below the title.
+    #[serde(skip)]
+    pub(super) second: Option<SecondLine>,
 }
 
 impl Session {
@@ -70,6 +81,10 @@ impl Session {
             cost_usd: row.cost_usd,
             cost_basis: row.cost_basis,
             failures: row.failures,
+            said: None,
+            outcome: row.outcome,
+            reason: row.reason,
+            second: None,
         }
     }
 
@@ -110,6 +125,25 @@ pub(super) fn sessions(
     found.truncate(filter.limit as usize);
     let part = found.into_iter().map(|session| Session::new(session, now)).collect();
     Ok(Sessions { part, total, next })
+}
+
+/// Counts the sessions that a filter chooses, whatever their status.
+pub(super) fn counts(
+    database: &dyn Store,
+    filter: &Filter,
+    zone: &TimeZone,
+    now: i64,
+) -> Result<Counts, Error> {
+    let count = |filter: &Filter| -> Result<u64, Error> {
+        Ok(database.session_count(&filter.chosen(zone, now)?)?)
+    };
+    let with = |status: &str| count(&Filter { status: status.to_owned(), ..filter.clone() });
+    Ok(Counts {
+        total: count(&Filter::default())?,
+        all: with("")?,
+        running: with("running")?,
+        failed: with("failed")?,
+    })
 }
 
 /// The projects with sessions: the last parts of their folders.

@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// The titles that the list shows.
-const TITLES: &str = "[...document.querySelectorAll('#rows th.w a')].map((a) => a.textContent)";
+const TITLES: &str =
+    "[...document.querySelectorAll('#rows th.w a:not(.sub)')].map((a) => a.textContent)";
 
 fn titles(browser: &Browser) -> Vec<String> {
     serde_json::from_value(browser.get(TITLES)).unwrap()

@@ -38,7 +38,7 @@ fn its_end_is_near_and_everything_is_found() {
     // Entries that are not loaded are found, and loaded.
     browser.press(['/']);
     browser.press("NEEDLE in".chars().chain([ENTER]));
-    browser.until("document.querySelector('#state').textContent === 'hit 1 of 1'");
+    browser.until("document.querySelector('#find .hits').textContent === '1 of 1'");
     browser.until(
         "[...document.querySelectorAll('#feed .entry')].some((entry) => {
             const { top, bottom } = entry.getBoundingClientRect();

@@ -8,6 +8,7 @@ pub(crate) mod client;
 mod clock;
 mod crowd;
 mod limits;
+mod list;
 mod npm;
 mod packages;
 mod pages;

@@ -14,6 +14,28 @@ const PARTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 /// A bar chart. `title` names the quantity, `total` is its sum, `shown` formats an amount.
 pub(super) fn bars(title: &str, total: &str, chart: &Chart, shown: fn(Amount) -> String) -> Markup {
+    html! {
+        figure class="chart wide" {
+            (drawn(title, total, chart, shown))
+            details.fold {
+                summary { (title) " as a table" }
+                (table(chart, shown))
+            }
+        }
+    }
+}
+
+/// The same without a table.
+pub(super) fn small(
+    title: &str,
+    total: &str,
+    chart: &Chart,
+    shown: fn(Amount) -> String,
+) -> Markup {
+    html! { figure.chart { (drawn(title, total, chart, shown)) } }
+}
+
+fn drawn(title: &str, total: &str, chart: &Chart, shown: fn(Amount) -> String) -> Markup {
     let most = chart.bars.iter().map(|bar| sum(bar).value).fold(0.0, f64::max);
     let width = (chart.bars.len() * BAR).max(1);
     let label = match (chart.bars.first(), chart.bars.last()) {
@@ -22,23 +44,25 @@ pub(super) fn bars(title: &str, total: &str, chart: &Chart, shown: fn(Amount) ->
         }
         _ => format!("{title}: no data"),
     };
+    let highest = chart.bars.iter().max_by(|a, b| sum(a).value.total_cmp(&sum(b).value));
     html! {
-        figure class="chart wide" {
-            figcaption { span { (title) } b { (total) } }
-            svg viewBox={ "0 0 " (width) " 49" } preserveAspectRatio="none" role="img" aria-label=(label) {
-                @for (place, bar) in chart.bars.iter().enumerate() {
-                    g { title { (name(bar)) ": " (shown(sum(bar))) } (parts(place, bar, most)) }
-                }
-                rect.base x="0" y="48" width=(width) height="1" {}
+        figcaption { span { (title) } b { (total) } }
+        svg viewBox={ "0 0 " (width) " 49" } preserveAspectRatio="none" role="img" aria-label=(label) {
+            @for (place, bar) in chart.bars.iter().enumerate() {
+                g { title { (name(bar)) ": " (shown(sum(bar))) } (parts(place, bar, most)) }
             }
-            p.key {
-                @for (class, series) in PARTS.iter().zip(&chart.series) {
-                    span { i class=(class) {} (line(series)) }
-                }
+            rect.base x="0" y="48" width=(width) height="1" {}
+        }
+        @if let (Some(first), Some(last), Some(highest)) = (chart.bars.first(), chart.bars.last(), highest) {
+            p.axis {
+                span { (name(first)) }
+                span { "highest " (shown(sum(highest))) ", " (name(highest)) }
+                span { (name(last)) }
             }
-            details.fold {
-                summary { (title) " as a table" }
-                (table(chart, shown))
+        }
+        p.key {
+            @for (class, series) in PARTS.iter().zip(&chart.series) {
+                span { i class=(class) {} (line(series)) }
             }
         }
     }
@@ -60,7 +84,7 @@ fn parts(place: usize, bar: &Bar, most: f64) -> Markup {
 fn table(chart: &Chart, shown: fn(Amount) -> String) -> Markup {
     let used = chart.bars.iter().rev().filter(|bar| sum(bar).value > 0.0);
     html! {
-        div.scroll {
+        div.scroll tabindex="0" role="group" aria-label="Table" {
             table.numbers {
                 thead { tr {
                     th scope="col" { "Day" }

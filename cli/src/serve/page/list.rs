@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
     filter::{Filter, Known, ORDERS, Time},
+    second_line::SecondLine,
     sessions::{Session, Sessions, project},
     status::Status,
 };
@@ -27,7 +28,7 @@ pub(in crate::serve) fn list(
     let body = html! {
         header.top { (brand()) div.crumbs {} (help_button()) }
         main.page {
-            div.lead { div { h1 { "Sessions" } } a.btn href="/usage" { "Usage" } }
+            (lead(known, zone))
             (filters(filter, known))
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
@@ -35,6 +36,26 @@ pub(in crate::serve) fn list(
         (help(&KEYS, &html! {}))
     };
     page("list", "Sessions", &body)
+}
+
+/// What there is, and charts, which the script asks for: they take longer than the list.
+fn lead(known: &Known, zone: &TimeZone) -> Markup {
+    let zone = Timestamp::now().to_zoned(zone.clone()).strftime("%Z").to_string();
+    html! {
+        div.lead {
+            div {
+                h1 { "Sessions" }
+                p {
+                    (human::number_of(known.counts.total, "session"))
+                    " by " (human::number_of(known.agents.len(), "agent"))
+                    " in " (human::number_of(known.projects.len(), "project"))
+                    ", times in " (line(&zone))
+                }
+                p { a href="/usage" { "Usage and tools" } }
+            }
+            div.glance #charts data-from="/charts" {}
+        }
+    }
 }
 
 fn filters(filter: &Filter, known: &Known) -> Markup {
@@ -51,7 +72,10 @@ fn filters(filter: &Filter, known: &Known) -> Markup {
                 @for (value, word) in STATUSES {
                     label {
                         input type="radio" name="status" value=(value) checked[filter.status == value];
-                        span { (word) }
+                        span {
+                            (word)
+                            @if let Some(count) = known.counts.of(value) { small { (count) } }
+                        }
                     }
                 }
             }
@@ -221,6 +245,7 @@ fn sums(sessions: &[&Session]) -> Markup {
 fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let Session { number, status, .. } = session;
     let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
+    let title = title.or(session.said.as_deref());
     let agent = session.agent.as_deref().unwrap_or_default();
     let project = project(session.cwd.as_deref().unwrap_or_default());
     let begun = if has_day { "%H:%M" } else { "%-d %b %Y" };
@@ -229,18 +254,21 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
         tr data-state=(status.as_str()) {
             td.c-state {
                 span.state data-state=(status.as_str()) {
-                    @match status.symbol() {
+                    @match status.symbol().map(|symbol| if is_stopped(session) { "deny" } else { symbol }) {
                         Some(symbol) => (icon(if *status == Status::Running { "i spin" } else { "i" }, symbol)),
-                        None => svg.i aria-hidden="true" {},
+                        None => (icon("i", "ok")),
                     }
-                    span.word { (status.as_str()) }
+                    span.word { (word(session)) }
                 }
             }
-            th.w scope="row" { a href={ "/sessions/" (number) } {
-                @match title { Some(title) => (line(title)), None => { "Session " (number) } }
-            } }
+            th.w scope="row" {
+                a href={ "/sessions/" (number) } {
+                    @match title { Some(title) => (line(title)), None => { "Session " (number) } }
+                }
+                @if let Some(second) = &session.second { (below(*number, second)) }
+            }
             td.c-project { (line(project)) }
-            td.c-agent { span.agent data-agent=(family(agent)) { (line(agent)) } }
+            td.c-agent { span.agent data-agent=(family(agent)) { (line(agent_name(agent))) } }
             td.c-model { (line(session.model.as_deref().unwrap_or_default())) }
             td class="n c-begun" {
                 @if let Some(at) = moment(session.began, zone) {
@@ -259,6 +287,50 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
             td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (session.failures) }
         }
     }
+}
+
+/// The status in a word, as the log states it.
+fn word(session: &Session) -> String {
+    match session.outcome.as_deref() {
+        Some(outcome @ ("cancelled" | "limit_reached")) => outcome.replace('_', " "),
+        _ => session.status.as_str().to_owned(),
+    }
+}
+
+/// Whether it was stopped, and did not fail by itself.
+fn is_stopped(session: &Session) -> bool {
+    matches!(session.outcome.as_deref(), Some("cancelled" | "limit_reached"))
+}
+
+/// The line below a title.
+fn below(session: i64, second: &SecondLine) -> Markup {
+    match second {
+        SecondLine::Asks(text) => html! { span class="sub ask" { (line(text)) } },
+        SecondLine::Says(text) => html! { span.sub { (line(text)) } },
+        SecondLine::Found(entry, parts) => html! {
+            a class="sub hit" href={ "/sessions/" (session) "?at=" (entry) "#e" (entry) } {
+                @for (text, is_match) in parts {
+                    @if *is_match { mark { (line(text)) } } @else { (line(text)) }
+                }
+            }
+        },
+    }
+}
+
+/// The names of agents as their makers write them; others are as in their logs.
+fn agent_name(agent: &str) -> &str {
+    const NAMES: [(&str, &str); 9] = [
+        ("claude-code", "Claude Code"),
+        ("codex", "Codex"),
+        ("droid", "Droid"),
+        ("gemini", "Gemini"),
+        ("cursor", "Cursor"),
+        ("qwen", "Qwen Code"),
+        ("kimi", "Kimi"),
+        ("copilot", "Copilot"),
+        ("amp", "Amp"),
+    ];
+    NAMES.into_iter().find(|(name, _)| *name == agent).map_or(agent, |(_, name)| name)
 }
 
 /// The agent family, for which the style sheet has a mark.

@@ -19,7 +19,7 @@ pub(super) use self::{
     list::{list, rows},
     map::map,
     session::SessionPage,
-    usage::usage,
+    usage::{charts, usage},
     window::{Wanted, Window},
 };
 

@@ -7,7 +7,7 @@ use foldline::{
 use maud::{Markup, html};
 
 use super::{
-    chart::{bars, lying},
+    chart::{bars, lying, small},
     frame::{brand, help, help_button, line, money, page},
 };
 use crate::serve::{
@@ -20,10 +20,7 @@ const MOST_TOOLS: usize = 15;
 
 /// The page of the usage.
 pub(in crate::serve) fn usage(usage: &Usage, asked: Asked) -> String {
-    let cost = usage.total_cost.map_or_else(
-        || "unknown".to_owned(),
-        |cost| money(cost.usd, cost.basis != CostBasis::Logged),
-    );
+    let cost = total(usage);
     let tokens = human::count(usage.total_tokens);
     let body = html! {
         header.top {
@@ -36,7 +33,7 @@ pub(in crate::serve) fn usage(usage: &Usage, asked: Asked) -> String {
         main.page {
             div.lead {
                 div { h1 { "Usage" } p { "Days are those of this machine. ≈ marks what is estimated: the log states no cost." } }
-                (choices(asked))
+                (choices(usage.time, asked.by))
             }
             div.charts {
                 (bars("Cost", &cost, &usage.cost, dollars))
@@ -54,19 +51,41 @@ pub(in crate::serve) fn usage(usage: &Usage, asked: Asked) -> String {
     page("usage", "Usage", &body)
 }
 
+/// Small charts for the list.
+pub(in crate::serve) fn charts(usage: &Usage) -> Markup {
+    let days = Time::ALL.into_iter().find(|(time, ..)| *time == usage.time);
+    let days = match days.and_then(|(_, _, days)| days) {
+        Some(days) => format!("{days} days"),
+        None => "all".to_owned(),
+    };
+    html! {
+        @if usage.total_tokens > 0 || usage.total_cost.is_some() {
+            (small(&format!("Cost, {days}"), &total(usage), &usage.cost, dollars))
+            (small(&format!("Tokens, {days}"), &human::count(usage.total_tokens), &usage.tokens, count))
+        }
+    }
+}
+
+fn total(usage: &Usage) -> String {
+    usage.total_cost.map_or_else(
+        || "unknown".to_owned(),
+        |cost| money(cost.usd, cost.basis != CostBasis::Logged),
+    )
+}
+
 /// Links, so that they need no script.
-fn choices(asked: Asked) -> Markup {
+fn choices(shown: Time, stacked: Stack) -> Markup {
     let stack = |by: Stack| if by == Stack::Model { "model" } else { "kind" };
     let link = |time: &str, by: Stack| format!("/usage?time={time}&by={}", stack(by));
-    let time = Time::ALL.into_iter().find(|(time, ..)| *time == asked.time).map_or("", |it| it.1);
+    let time = Time::ALL.into_iter().find(|(time, ..)| *time == shown).map_or("", |it| it.1);
     html! {
         nav.choices aria-label="Time and parts" {
             @for (value, name, _) in Time::ALL {
-                a href=(link(name, asked.by)) aria-current=[(value == asked.time).then_some("true")] { (name) }
+                a href=(link(name, stacked)) aria-current=[(value == shown).then_some("true")] { (name) }
             }
             span {}
             @for by in [Stack::Kind, Stack::Model] {
-                a href=(link(time, by)) aria-current=[(by == asked.by).then_some("true")] { "by " (stack(by)) }
+                a href=(link(time, by)) aria-current=[(by == stacked).then_some("true")] { "by " (stack(by)) }
             }
         }
     }
@@ -93,7 +112,7 @@ fn tools(title: &str, tools: &[ToolTotals], key: fn(&ToolTotals) -> i64, none: &
         section.tools {
             h2 { (title) }
             @if sorted.is_empty() { p { (none) } } @else {
-                div.scroll { table.numbers {
+                div.scroll tabindex="0" role="group" aria-label=(title) { table.numbers {
                     caption.vh { (title) }
                     thead { tr {
                         th scope="col" { "Tool" }

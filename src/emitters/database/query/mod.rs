@@ -26,6 +26,7 @@ mod companions;
 mod entries;
 mod files;
 mod filter;
+mod glance;
 mod search;
 mod sessions;
 mod sources;
@@ -38,6 +39,7 @@ pub use self::{
     entries::{FoundEntry, WarningRow},
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
+    glance::OpenCall,
     search::{MATCH, SearchTerms},
     sessions::{SessionLog, SessionOrder, SessionRow, TaskRow},
     sources::Totals,

@@ -30,6 +30,8 @@ pub struct SessionRow {
     pub cwd: Option<String>,
     /// `success`, `failed`, `limit_reached` or `cancelled`.
     pub outcome: Option<String>,
+    /// The reason of the outcome, in the words of its log.
+    pub reason: Option<String>,
     /// When it began.
     pub began: Option<i64>,
     /// When something happened last.
@@ -187,7 +189,7 @@ impl dyn Store + '_ {
                  WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
              ), chosen AS ({chosen})
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
-                    {cwd} AS cwd, {outcome} AS outcome, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
+                    {cwd} AS cwd, {outcome} AS outcome, {reason} AS reason, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
                     {duration} AS duration_ms, {turns} AS turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
@@ -203,6 +205,7 @@ impl dyn Store + '_ {
             model = fact("model"),
             cwd = fact("cwd"),
             outcome = fact("outcome"),
+            reason = fact("outcome_reason"),
             turns = fact("turns"),
             parent = fact("parent_session_id"),
             calls = count("true"),

@@ -1,6 +1,6 @@
 // Keys. A page adds its own to those that all have.
 
-const entrySelector = ".entry, .rows .w a";
+const entrySelector = ".entry, .rows .w a:not(.sub)";
 
 function step(selector, by) {
   const all = [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility());

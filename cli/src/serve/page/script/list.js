@@ -15,10 +15,17 @@ function startList(list) {
     rows.append(parse(await answer.text()));
     if (number !== asked) return; // Another question was asked meanwhile.
     if (rows.innerHTML === list.innerHTML) return; // Nothing is replaced under the pointer.
-    const focused = document.activeElement.closest(".rows .w a")?.getAttribute("href");
+    const focused = document.activeElement.closest(".rows .w a:not(.sub)")?.getAttribute("href");
     list.replaceChildren(...rows.childNodes);
     if (focused) list.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
+
+  const charts = byId("charts");
+  async function draw() {
+    const answer = await fetch(charts.dataset.from);
+    if (answer.ok) charts.replaceChildren(parse(await answer.text()));
+  }
+  draw().catch(console.error);
 
   let typing;
   function change() {

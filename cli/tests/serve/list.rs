@@ -1,0 +1,83 @@
+//! What the list says of each session, and the charts above it.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::client::{Server, append, folder, until};
+
+/// Lines of a session of Claude Code.
+fn line(session: &str, kind: &str, id: &str, content: &serde_json::Value) -> String {
+    json!({"type": kind, "sessionId": session, "uuid": format!("{session}{id}"), "version": "2.1.62",
+        "cwd": "/srv/x", "timestamp": jiff::Timestamp::now().to_string(),
+        "message": {"role": kind, "id": format!("msg-{session}{id}"), "model": "claude-opus-4-6", "content": content,
+            "usage": {"input_tokens": 1000, "output_tokens": 10}}})
+    .to_string()
+        + "\n"
+}
+
+#[test]
+fn a_search_marks_the_words_and_links_the_entry() {
+    let (_folder, logs) = folder();
+    let log = line("s", "user", "1", &json!("Look at the harbour"))
+        + &line(
+            "s",
+            "assistant",
+            "2",
+            json!([{"type": "text", "text": "The lighthouse <is> lit."}]),
+        );
+    fs::write(logs.join("log.jsonl"), log).unwrap();
+    let server = Server::start(&logs, &[]);
+    until("it is in the list", || server.body("/").contains("Look at the harbour"));
+    let rows = server.body("/rows?q=lighthouse");
+    let found = "<mark>lighthouse</mark> &lt;is&gt; lit.";
+    assert!(rows.contains(found) && rows.contains("href=\"/sessions/1?at="), "{rows}");
+    assert!(!server.body("/rows").contains("<mark>"));
+}
+
+#[test]
+fn a_running_call_is_below_the_title_and_choices_have_counts() {
+    let (_folder, logs) = folder();
+    let call = json!([{"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "cargo test -p reed"}}]);
+    let log = logs.join("log.jsonl");
+    append(
+        &log,
+        &(line("s", "user", "1", &json!("Mend it")) + &line("s", "assistant", "2", &call)),
+    );
+    let server = Server::start(&logs, &[]);
+    until("the call is in the list", || {
+        server.body("/rows").contains("<span class=\"sub\">Bash: cargo test -p reed</span>")
+    });
+    let list = server.body("/");
+    assert!(
+        list.contains("Running<small>1</small>") && list.contains("Failed<small>0</small>"),
+        "{list}"
+    );
+    assert!(list.contains("1 session by 1 agent in 1 project, times in "), "{list}");
+}
+
+#[test]
+fn a_session_without_a_prompt_has_the_first_words_of_its_agent() {
+    let (_folder, logs) = folder();
+    let said = json!([{"type": "text", "text": "The index is rebuilt.\nAll is well."}]);
+    fs::write(logs.join("log.jsonl"), line("s", "assistant", "1", &said)).unwrap();
+    let server = Server::start(&logs, &[]);
+    until("it has a name", || server.body("/rows").contains(">The index is rebuilt.</a>"));
+    assert!(server.body("/sessions/1").contains("<h1>The index is rebuilt.</h1>"));
+}
+
+#[test]
+fn the_charts_are_those_of_the_last_days_with_use() {
+    let (_folder, logs) = folder();
+    let said = json!([{"type": "text", "text": "Done"}]);
+    let log = line("s", "assistant", "1", &said);
+    let day = &jiff::Timestamp::now().to_string()[..10];
+    fs::write(logs.join("log.jsonl"), log.replace(day, "2025-02-03")).unwrap();
+    let server = Server::start(&logs, &["--timezone", "UTC"]);
+    until("the chart has the day", || server.body("/charts").contains("2025-02-03"));
+    let charts = server.body("/charts");
+    assert!(charts.contains("Cost, all") && charts.contains("Tokens, all"), "{charts}");
+    // The page of the usage opens on the same time.
+    assert!(server.body("/usage").contains("time=all&amp;by=kind\" aria-current=\"true\""));
+    assert!(server.body("/usage?time=7d").contains("time=7d&amp;by=kind\" aria-current=\"true\""));
+}
