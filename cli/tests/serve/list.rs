@@ -24,7 +24,7 @@ fn a_search_marks_the_words_and_links_the_entry() {
             "s",
             "assistant",
             "2",
-            json!([{"type": "text", "text": "The lighthouse <is> lit."}]),
+            &json!([{"type": "text", "text": "The lighthouse <is> lit."}]),
         );
     fs::write(logs.join("log.jsonl"), log).unwrap();
     let server = Server::start(&logs, &[]);

@@ -1,5 +1,7 @@
 //! One entry: an `<article>` with its time.
 
+use std::borrow::Cow;
+
 use maud::{Markup, Render, html};
 
 use super::{
@@ -13,7 +15,10 @@ use super::{
     text::{first_line, line, text},
     time,
 };
-use crate::conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType};
+use crate::{
+    conversation::{EntryIdx, NormalizedEntry, NormalizedEntryType},
+    emitters::text::printed::spoken,
+};
 
 /// Longer prompts are folded: pasted files and instructions are prompts too.
 const LONG_PROMPT: usize = 40;
@@ -29,7 +34,12 @@ pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting
 
 fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
     let kind = &entry.entry_type;
-    let words = without_placeholders(entry.content.decode(), picture::of(entry));
+    let decoded = without_placeholders(entry.content.decode(), picture::of(entry));
+    let words = match kind {
+        // A part of a log that is not understood is shown as it is.
+        NormalizedEntryType::Diagnostic { .. } => Cow::Borrowed(&*decoded),
+        _ => spoken(&decoded),
+    };
     let is_open = setting.is_open;
     let code = match kind {
         NormalizedEntryType::Diagnostic { code } => Some(code.as_str()),

@@ -1,4 +1,4 @@
-//! Program output, in the requested colours. All other control sequences are shown as text.
+//! Program output as a terminal shows it, in the requested colours.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -6,13 +6,17 @@ use super::{
     fold::{Extent, Parts, folded},
     text::text,
 };
-use crate::emitters::text::sgr::{self, Part};
+use crate::emitters::text::{
+    printed,
+    sgr::{self, Part},
+};
 
 const OUTPUT: Extent = Extent { head: 10, tail: 24 };
 
 /// Output as `<pre class="out">`; the middle of a long output is folded.
 pub(super) fn output(printed: &str) -> Markup {
-    let printed = trim_lines(printed);
+    let printed = printed::printed(printed);
+    let printed = trim_lines(&printed);
     if printed.is_empty() {
         return html! {};
     }
@@ -150,9 +154,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_classes_and_everything_else_is_text() {
-        let html = output("\x1b[1;31merror\x1b[0m: <b>\x1b]0;title\x07 \x1b[2J").into_string();
-        let expected = r#"<pre class="out"><span class="sgr-1 sgr-31">error</span>: &lt;b&gt;␛]0;title␇ ␛[2J</pre>"#;
+    fn colours_are_classes_and_other_sequences_are_obeyed() {
+        let html = output("\x1b[1;31merror\x1b[0m: <b>\x1b]0;title\x07 \x1b[2J\n5 %\r9 %\x1b[")
+            .into_string();
+        let expected =
+            "<pre class=\"out\"><span class=\"sgr-1 sgr-31\">error</span>: &lt;b&gt; \n9 %␛[</pre>";
         assert_eq!(html, expected);
     }
 

@@ -1,18 +1,22 @@
 //! One entry of the document.
 
+use std::borrow::Cow;
+
 use super::{
     fence::{code, fence, inline},
     prose::{prose, quote},
 };
 use crate::{
     conversation::{
-        ActionType, FileChange, NormalizedEntry, NormalizedEntryType, Text, ToolResult, ToolStatus,
+        ActionType, FileChange, NormalizedEntry, NormalizedEntryType, ToolResult, ToolStatus,
         ToolUse,
     },
     emitters::{
         human,
-        text::call_text,
-        text::sgr::{self, Part},
+        text::{
+            call_text,
+            printed::{plain, spoken},
+        },
     },
 };
 
@@ -21,7 +25,12 @@ const MOST_TITLE: usize = 200;
 
 /// Appends an entry.
 pub(super) fn entry(document: &mut String, entry: &NormalizedEntry) {
-    let words = entry.content.decode();
+    let decoded = entry.content.decode();
+    let words = match &entry.entry_type {
+        // A part of a log that is not understood is shown as it is.
+        NormalizedEntryType::Diagnostic { .. } => Cow::Borrowed(&*decoded),
+        _ => spoken(&decoded),
+    };
     let is_within =
         entry.metadata.as_ref().is_some_and(|metadata| metadata.parent_corr_id.is_some());
     let who = |document: &mut String, who: &str| {
@@ -119,14 +128,5 @@ fn result(document: &mut String, action: &ActionType) {
         _ => "",
     };
     let Some(result) = action.result_text() else { return };
-    fence(document, language, &without_colors(&result));
-}
-
-fn without_colors(text: &Text) -> String {
-    let text = text.decode();
-    let texts = sgr::parts(&text).filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Style(_) => None,
-    });
-    texts.collect()
+    fence(document, language, &plain(&result.decode()));
 }

@@ -1,7 +1,5 @@
 //! The end of a call: its status in one line, and a selection of its result.
 
-use std::borrow::Cow;
-
 use super::{
     diff,
     page::{Extent, Page},
@@ -18,8 +16,7 @@ use crate::{
     },
     emitters::{
         human,
-        text::call_text::compact,
-        text::sgr::{self, Part},
+        text::{call_text::compact, printed::plain_spelling},
     },
 };
 
@@ -151,11 +148,7 @@ fn any(page: &mut Page, result: Option<&ToolResult>, succeeded: bool) {
 
 fn output(page: &mut Page, text: &Text, succeeded: bool) {
     let extent = if succeeded { OUTPUT } else { FAILED_OUTPUT };
-    let text = match Spelling::of(text) {
-        // A colour sequence begins only with its `\u` code in a literal.
-        Spelling::Plain(text) => Spelling::Plain(without_colors(text)),
-        escaped => escaped,
-    };
+    let text = plain_spelling(text);
     let lines = text.lines();
     if lines.has_two() {
         page.excerpt(INDENT, lines, extent, |line| (Ink::Quiet, line));
@@ -191,16 +184,4 @@ fn todo(page: &mut Page, item: &TodoItem) {
     let rows = wrap(&shown, page.width().saturating_sub(indent).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
     page.more(indent, lines.count(), "more line");
-}
-
-/// Command output without colour sequences; all others are shown.
-fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
-    if !text.as_bytes().contains(&b'\x1b') {
-        return text;
-    }
-    let texts = sgr::parts(&text).filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Style(_) => None,
-    });
-    texts.collect::<String>().into()
 }

@@ -1,7 +1,10 @@
 //! Messages, thoughts, errors, and unsupported parts of the log.
 
 use super::{page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap};
-use crate::conversation::{NormalizedEntryType, Text};
+use crate::{
+    conversation::{NormalizedEntryType, Text},
+    emitters::text::printed::spoken_spelling,
+};
 
 /// The style of a speaker.
 struct Voice {
@@ -35,7 +38,7 @@ pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
         NormalizedEntryType::ToolUse(_) => return,
     };
     let first = Row::mark(voice.mark, voice.glyph);
-    let text = Shown::of_text(text);
+    let text = Shown::of_lines(spoken_spelling(text).lines());
     let rows = wrap(&text, page.width() - first.width());
     if rows.is_empty() {
         return page.row(first.then_mark(Ink::Quiet, "(empty)"));
