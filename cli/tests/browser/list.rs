@@ -75,9 +75,11 @@ fn it_is_up_to_date_when_the_server_was_killed_and_is_there_again() {
     let address = server.address.clone();
     browser.open(&server.link);
     drop(server);
+    browser.until("document.querySelector('#lost') !== null");
     fs::write(logs.join("two.jsonl"), log("two", 2, "Kindly")).unwrap();
     let _server = Server::start_at(&address, &logs, &[]);
     browser.until(&format!("{TITLES}.length === 2"));
+    browser.until("document.querySelector('#lost') === null");
 }
 
 #[test]

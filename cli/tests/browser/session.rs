@@ -61,12 +61,19 @@ fn it_goes_on_when_the_server_was_killed_and_is_there_again() {
     for part in parts[1..].chunks(2) {
         append(&log, &part[0]);
         drop(server);
-        browser.until("document.querySelector('#state').textContent === 'connecting'");
+        browser.until(
+            "document.querySelector('#lost')?.textContent.startsWith('Connection lost') === true",
+        );
+        assert_eq!(
+            browser.get("document.querySelector('#state').textContent"),
+            json!("not connected")
+        );
         part[1..].iter().for_each(|part| append(&log, part));
         server = Server::start_at(&address, &logs, &[]);
         browser.is_whole();
     }
-    browser.until("document.querySelector('#state').textContent !== 'connecting'");
+    browser.until("document.querySelector('#lost') === null");
+    browser.until("document.querySelector('#state').textContent !== 'not connected'");
     assert_eq!(browser.reports(), [""; 0]);
 }
 
@@ -83,5 +90,50 @@ fn an_entry_is_explained() {
     assert_eq!(said, json!(true));
     browser.press(['e']);
     browser.until("document.querySelector('#e3 > .explain ol.steps li') !== null");
+    assert_eq!(browser.reports(), [""; 0]);
+}
+
+/// The first entry on the screen, and where it begins.
+const PLACE: &str = "(() => {
+    const shown = [...document.querySelectorAll('#feed > .entry')].find((it) => it.getBoundingClientRect().bottom > 60);
+    return [shown.id, Math.round(shown.getBoundingClientRect().top / 8)];
+})()";
+
+const IS_AT_END: &str = "innerHeight + scrollY >= document.documentElement.scrollHeight - 48";
+
+#[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
+fn a_page_that_is_loaded_again_stays_where_its_reader_was() {
+    let browser = Browser::start(Screen::Desk);
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let parts = parts(&answered(60, 7), 4);
+    append(&log, &parts[0]);
+    append(&log, &parts[1]);
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}sessions/1", server.link));
+    // It is running, and a new page of it begins at its end, and stays there.
+    browser.until("document.querySelector('#state').textContent === 'running'");
+    browser.until(IS_AT_END);
+    browser.reload();
+    browser.until(IS_AT_END);
+    append(&log, &parts[2]);
+    browser.until("document.querySelector('#feed').lastElementChild.id !== '' && document.querySelectorAll('#feed .entry').length > 100");
+    browser.until(IS_AT_END);
+    // Who reads further up stays there.
+    browser.run("scrollTo(0, document.documentElement.scrollHeight / 3)");
+    browser.until("document.querySelector('#live').checked === false");
+    browser.run(
+        "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+    );
+    let place = browser.get(PLACE);
+    browser.reload();
+    let is_there = format!("JSON.stringify({PLACE}) === '{place}'");
+    browser.until(&is_there);
+    append(&log, &parts[3]);
+    let count = browser.entries();
+    browser.until(&format!("document.querySelectorAll('#feed .entry').length > {count}"));
+    browser.until(&is_there);
+    assert_eq!(browser.get("document.querySelector('#live').checked"), json!(false));
     assert_eq!(browser.reports(), [""; 0]);
 }

@@ -30,12 +30,14 @@ pub(super) fn script() -> String {
 
 const SCRIPT: &str = concat!(
     include_str!("script/frame.js"),
+    include_str!("script/connection.js"),
     include_str!("script/keys.js"),
     include_str!("script/list.js"),
     include_str!("script/gaps.js"),
     include_str!("script/changes.js"),
     include_str!("script/stream.js"),
     include_str!("script/follow.js"),
+    include_str!("script/place.js"),
     include_str!("script/time.js"),
     include_str!("script/explain.js"),
     include_str!("script/find.js"),

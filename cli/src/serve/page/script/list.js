@@ -52,6 +52,15 @@ function startList(list) {
     } else if (source === undefined) {
       source = new EventSource(list.dataset.events);
       source.addEventListener("update", update);
+      const current = source;
+      watchConnection(
+        current,
+        () => source === current,
+        () => {
+          source = undefined;
+          follow();
+        },
+      );
     }
   }
   document.addEventListener("visibilitychange", () => {

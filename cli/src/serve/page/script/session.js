@@ -6,6 +6,7 @@ function startSession(feed) {
   changes(session);
   streaming(session);
   following(session);
+  places(session);
   timeTravel(session);
   explaining(session);
 
@@ -30,7 +31,10 @@ function startSession(feed) {
     },
   });
 
-  if (location.hash) session.goToHash();
+  const kept = session.isPast() ? undefined : session.kept();
+  if (kept && !kept.isAtEnd && kept.index !== undefined) session.goBack(kept).catch(console.error);
+  else if (kept?.isAtEnd) session.toEnd();
+  else if (location.hash) session.goToHash();
   else if (byId("state").textContent === "running") session.toEnd();
   else if (!session.isPast()) session.live.checked = session.isAtEnd();
   session.watchGaps();

@@ -12,10 +12,12 @@ function streaming(session) {
 
   function snapshot(html) {
     const focused = document.activeElement.id;
+    const place = session.live.checked ? undefined : session.here();
     session.loadedAt.clear();
     feed.replaceChildren(parse(html));
     session.watchGaps();
     if (focused) byId(focused)?.focus({ preventScroll: true });
+    if (place) session.scrollToPlace(place);
   }
 
   function applyAll() {
@@ -95,14 +97,17 @@ function streaming(session) {
       source.addEventListener("end", () => {
         source.close();
         source = undefined;
+        showConnection(false);
       });
       source.addEventListener("open", () => setTimeout(() => (failures = 0), 10_000));
-      source.addEventListener("error", () => {
-        if (source === undefined) return;
-        const isOver = source.readyState === EventSource.CLOSED;
-        byId("state").textContent = isOver ? "not connected: load the page again" : "connecting";
-        if (!isOver) source.addEventListener("open", () => (byId("state").textContent = "connected"), { once: true });
-      });
+      const current = source;
+      watchConnection(
+        current,
+        () => source === current,
+        () => connect(session.isPast() ? (last ?? session.place) : session.place),
+      );
+      // The status comes as soon as the connection is there again.
+      source.addEventListener("error", () => source === current && (byId("state").textContent = "not connected"));
     }, wait);
   }
 
