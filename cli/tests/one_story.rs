@@ -325,8 +325,8 @@ fn the_server_lists_the_same(database: &Database<'_>, sessions: &[Value]) {
         command
     });
     let mut listed = HashMap::new();
-    for page in 0.. {
-        let page = server.body(&format!("/api/sessions?page={page}"));
+    for offset in (0..).step_by(200) {
+        let page = server.body(&format!("/api/sessions?offset={offset}"));
         let page: Vec<Value> = serde_json::from_str(&page).unwrap();
         if page.is_empty() {
             break;
