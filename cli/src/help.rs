@@ -72,10 +72,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("replay", ["foldline replay latest --speed 10x", "foldline replay --format events log.jsonl"]),
     (
         "export",
-        [
-            "foldline export latest --out page.html",
-            "foldline export latest -f md --redact > session.md",
-        ],
+        ["foldline export latest --out page.html", "foldline export latest --redact --preview"],
     ),
     ("ingest", ["foldline ingest", "foldline ingest logs --db team.db --task-from dir"]),
     (
