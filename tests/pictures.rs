@@ -3,10 +3,11 @@
 use std::fs;
 
 use foldline::{
-    conversation::{DomainEvent, Image, NormalizedEntry, Text},
-    emitters::html::Page,
+    conversation::{DomainEvent, Image, NormalizedEntry, NormalizedEntryType, Text},
+    emitters::{html::Page, redact::Redact},
     executors::{DynExecutor, Reducing, Registry, claude::ClaudeSession},
     testkit::run,
+    transduce::{Batch, Emitter, emit_fn},
 };
 
 use crate::captures;
@@ -136,4 +137,17 @@ fn only_pixels_are_pictures() {
     }
     let large = page(&format!("R0lGODlh{}", "AAAA".repeat(1 << 20)), false);
     assert!(!large.contains("<img") && large.contains("too large for this file"));
+}
+
+#[test]
+fn redaction_leaves_pictures_out() {
+    let mut entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "see");
+    entry.metadata_mut().images = vec![Image::from_base64(GIF).unwrap()];
+    let mut redact = Redact::new(emit_fn(|event: &DomainEvent| {
+        Batch::one(entry_of(event).is_some_and(|entry| {
+            entry.metadata.as_ref().is_none_or(|metadata| metadata.images.is_empty())
+        }))
+    }));
+    assert_eq!(redact.emit(&DomainEvent::entry(entry)).as_slice(), [true]);
+    assert_eq!(redact.replaced().collect::<Vec<_>>(), [("picture", 1)]);
 }

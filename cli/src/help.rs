@@ -73,7 +73,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     (
         "export",
         [
-            "foldline export latest --redact --out page.html",
+            "foldline export latest --redact --preview",
             "foldline export --all --since 'last week' --out site",
         ],
     ),

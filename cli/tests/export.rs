@@ -67,8 +67,8 @@ fn secrets_are_replaced_in_every_format_and_listed() {
     let log = droid("session", 5, 1).replace("Please look", "ada@example.org, /home/ada/x: look");
     fs::write(folder.path().join("log"), log).unwrap();
     for (format, listed) in [
-        ("html", "5 emails, 5 home directories"),
-        ("md", "5 emails, 5 home directories"),
+        ("html", "5 e-mail addresses, 5 home directories"),
+        ("md", "5 e-mail addresses, 5 home directories"),
         ("json", "\"email\": 5,\n    \"home-folder\": 5"),
     ] {
         let arguments = ["export", "log", "--redact", "--format", format];
@@ -78,6 +78,33 @@ fn secrets_are_replaced_in_every_format_and_listed() {
         assert!(!document.contains("ada@") && !document.contains("/ada"), "{format}");
         assert!(document.contains("email 1") && document.contains("~/x"), "{format}");
         assert!(document.contains(listed), "{format}");
-        assert!(said.contains("5 emails, 5 home directories"), "{format}: {said}");
+        assert!(said.contains("5 e-mail addresses, 5 home directories"), "{format}: {said}");
     }
+}
+
+#[test]
+fn it_is_said_what_was_replaced_and_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = droid("session", 5, 1).replace("Please look", "ada@example.org, /home/ada/x: look");
+    fs::write(folder.path().join("log"), log).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (_, _, said) = run(&["export", "log", "--redact", "--format", "md"]);
+    let lines: Vec<_> = said.lines().collect();
+    assert!(lines[1].starts_with("  5 e-mail addresses: session:1, :"), "{said}");
+    assert!(lines[2].starts_with("  5 home directories: session:1, :"), "{said}");
+    let (code, listed, said) = run(&["export", "log", "--redact", "--preview"]);
+    assert_eq!((code, listed.lines().count()), (Some(0), 10), "{listed}{said}");
+    let first = listed.lines().next().unwrap();
+    assert!(first.starts_with("session:1  e-mail address  «ada…», /home/***/x: look"), "{first}");
+    assert!(!listed.contains("ada@") && !listed.contains("/ada") && said.is_empty(), "{listed}");
+    assert_eq!(run(&["export", "log", "--preview"]).0, Some(2));
+    assert_eq!(run(&["export", "log", "--redact", "--preview", "--out", "x"]).0, Some(2));
+    assert!(!folder.path().join("x").exists());
 }

@@ -63,6 +63,40 @@ fn a_secret_that_comes_in_parts_is_found() {
 }
 
 #[test]
+fn a_replacement_has_its_entry_and_its_surroundings() {
+    let said = |text: &str| {
+        DomainEvent::entry(NormalizedEntry::new(NormalizedEntryType::UserMessage, text))
+    };
+    let mut redact = Redact::new(Seen::default()).keeping(4);
+    let mut ended = call();
+    ended.tool_mut().unwrap().complete(foldline::conversation::ToolStatus::Success, "done");
+    let events = [
+        said("nothing"),
+        DomainEvent::NewToolCall { corr_id: "c".into(), entry: call().into() },
+        said("to ada@example.org and eve@example.org: /home/ada/x"),
+        DomainEvent::UpdateToolCall { corr_id: "c".into(), entry: ended.into() },
+    ];
+    events.iter().for_each(|event| drop(redact.emit(event)));
+    let _ = redact.finish();
+    // What the result repeats counts once.
+    let of_call = redact.replaced().map(|(_, count)| count).sum::<u64>() - 3;
+    let mut alone = Redact::new(Seen::default());
+    drop(alone.emit(&events[1]));
+    assert_eq!(of_call, alone.replaced().map(|(_, count)| count).sum::<u64>());
+    let entries: Vec<_> = redact.replacements().map(|replaced| replaced.entry).collect();
+    assert!(entries.len() == 4 && entries.iter().all(|entry| *entry == Some(1)), "{entries:?}");
+    let mut redact = Redact::new(Seen::default()).keeping(4);
+    drop(redact.emit(&events[2]));
+    let shown: Vec<_> = redact.replacements().collect();
+    let [ada, eve, home] = &shown[..] else { panic!("{shown:?}") };
+    assert_eq!((ada.kind, &*ada.before, &*ada.hint), ("email", "to ", "ada…"));
+    assert_eq!(ada.after, " and ***************: /home/***/x");
+    assert_eq!((eve.kind, &*eve.hint), ("email", "eve…"));
+    assert_eq!((home.kind, &*home.hint, &*home.after), ("home-folder", "/home/…", "/x"));
+    assert_eq!(in_words(home.kind), "home directory");
+}
+
+#[test]
 fn what_has_no_secret_is_as_it_was() {
     let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "two\n\"lines\" \u{1f600}");
     let events = [DomainEvent::entry(entry)];

@@ -1,19 +1,16 @@
 //! Tests of masked and unmasked content.
 
-use std::cell::RefCell;
-
-use foldline::emitters::redact::Masker;
+use foldline::{
+    conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
+    emitters::redact::{Masker, Redact},
+    transduce::*,
+};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
-thread_local! {
-    /// Shared, because creating one takes long.
-    static MASKER: RefCell<Masker> = RefCell::default();
-}
-
 fn mask(line: &[u8]) -> Vec<u8> {
     let mut line = line.to_vec();
-    MASKER.with_borrow_mut(|masker| masker.mask(&mut line));
+    Masker::new().mask(&mut line);
     line
 }
 
@@ -157,7 +154,7 @@ fn each_kind_is_counted() {
 /// Pieces of text, including secrets and their surroundings.
 fn piece() -> impl Strategy<Value = String> {
     let signs = "a \n\"\\/*=:@.-_\u{e4}\u{1f600}{}[],'\0\u{feff}".chars().map(String::from);
-    let words = "password|secret|aws|key|token |bearer |hunter22|/home/ada|/Users/ada|C:\\Users\\ada|-home-ada-x|\
+    let words = "password|secret|aws|key|token |bearer |cookie: |curl -u |[email 1]|~|--token |hunter22|/home/ada|/Users/ada|C:\\Users\\ada|-home-ada-x|\
                  a@b.org|://|u:p|sk-|-----BEGIN PRIVATE KEY-----|-----END PRIVATE KEY-----|sha256-|eyJ|123456789:AA|\
                  \\n@app.route|{\"a\":\"|\\\"|\\u0041|true|1e5";
     prop_oneof![
@@ -237,6 +234,22 @@ proptest! {
         let masked = check(line.as_bytes())?;
         serde_json::from_slice::<IgnoredAny>(&masked).unwrap();
         prop_assert_eq!(shape(&masked), shape(line.as_bytes()));
+    }
+
+    #[test]
+    fn redacting_again_changes_nothing(text in text()) {
+        let redacted = |text: &str| {
+            let said = emit_fn(|event: &DomainEvent| match event {
+                DomainEvent::NewEntry { entry } => {
+                    Batch::one(entry.content.decode().into_owned())
+                }
+                _ => Batch::EMPTY,
+            });
+            let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+            Redact::new(said).emit(&DomainEvent::entry(entry)).into_iter().collect::<String>()
+        };
+        let once = redacted(&text);
+        prop_assert_eq!(redacted(&once), once);
     }
 
     #[test]

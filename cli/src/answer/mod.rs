@@ -74,7 +74,7 @@ pub(crate) use self::{
     note::note,
     prices::PricesArgs,
     print::{Layout, OutputFormat, PrintArgs, Printed},
-    value::{Kind, Value, visible},
+    value::{Kind, Value, short_id, visible},
 };
 use crate::{error::Error, program::Program};
 

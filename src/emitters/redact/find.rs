@@ -1,207 +1,309 @@
-//! [`Finder`]: finds secrets in a text.
+//! [`find`]: the secrets in a text.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
-use regex::{Regex, bytes::RegexSet};
+use regex::Regex;
 
-use super::rules::{RANDOM, Rule, hints, is_named, is_random, rules};
+use super::{
+    encoded,
+    harmless::{is_dummy_token, is_impersonal, is_random, is_shared_home},
+    names,
+    rules::{HOME, LONG, PASSWORD, RANDOM, Rule, Rules},
+    view::View,
+};
 
-/// The minimum length of a string that may be random.
-const LONG: usize = 32;
+/// The maximum number of passes over a text until nothing more is found.
+const PASSES: usize = 8;
 
-/// Finds secrets with all rules.
-#[derive(Clone, Debug)]
-pub(super) struct Finder {
-    rules: Vec<Rule>,
-    hints: Option<RegexSet>,
-    /// Strings that are long enough to be tested for randomness.
-    long: Option<Regex>,
+/// The number of characters before and after a secret that are kept.
+const AROUND: usize = 40;
+
+/// A secret in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Secret {
+    pub(super) kind: &'static str,
+    /// What is replaced.
+    pub(super) whole: Range<usize>,
+    /// What is masked: of a home directory, the name of its user.
+    pub(super) cover: Range<usize>,
+    /// The replaced text.
+    pub(super) text: String,
+    /// The end of the text before it, and the beginning of the text after it, in which secrets are masked.
+    pub(super) around: (String, String),
 }
 
-/// The rules that may match a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hints {
-    /// One bit for each rule.
-    rules: u64,
-    has_long: bool,
+/// The circumstances of a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// Only what follows this position is searched. The text before it may name what follows.
+    pub(super) from: usize,
+    /// It is the content of a string.
+    pub(super) is_string: bool,
+    /// It is an identifier. Most of them look random.
+    pub(super) is_id: bool,
+    /// It was decoded from base64.
+    pub(super) is_decoded: bool,
 }
 
-impl Hints {
-    /// Whether no rule may match.
-    pub(super) fn is_none(self) -> bool {
-        self == Self::default()
-    }
-
-    /// The union of both.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self { rules: self.rules | other.rules, has_long: self.has_long || other.has_long }
-    }
+/// A match of a rule.
+struct Match {
+    kind: &'static str,
+    whole: Range<usize>,
+    cover: Range<usize>,
 }
 
-impl Finder {
-    pub(super) fn new() -> Self {
-        // Hashes with a prefix that names the algorithm do not count, such as those of a lock file.
-        let long = Regex::new(r"(?:sha(?:1|256|384|512)[-:])?[A-Za-z0-9+/_=-]{32,}").ok();
-        Self { rules: rules(), hints: hints(), long }
+/// The secrets in a text, in the order of their positions.
+///
+/// The text is searched as it is, without escapes and colours, and with its broken lines joined. What was found is
+/// masked, and the rest is searched again, until nothing more is found: a result does not change when it is searched
+/// again.
+pub(super) fn find(text: &str, place: Place) -> Vec<Secret> {
+    let mut rest = Cow::Borrowed(text);
+    let mut matches = Vec::new();
+    let mut new = search(&rest, place);
+    if !new.is_empty() {
+        // Few texts have secrets, and fewer have marks.
+        rest = without_marks(text);
+        if let Cow::Owned(rest) = &rest {
+            new = search(rest, place);
+        }
     }
-
-    /// The rules that may match a text, or any part of it. It need not be valid UTF-8.
-    pub(super) fn hints(&self, text: &[u8]) -> Hints {
-        let hinted = self.hints.as_ref().map(|hints| hints.matches(text));
-        let rules = hinted.iter().flatten().fold(0, |rules, number| rules | 1 << number);
-        Hints { rules, has_long: has_long(text) }
+    for _ in 0..PASSES {
+        if new.is_empty() {
+            break;
+        }
+        for found in &new {
+            mask(&mut rest, &found.cover);
+        }
+        matches.extend(new);
+        new = search(&rest, place);
     }
+    secrets(text, &rest, merged(matches))
+}
 
-    /// The subset of rules that find a secret by its name.
-    pub(super) fn named(&self, hints: Hints) -> Hints {
-        let named = self.rules.iter().enumerate().filter(|(_, rule)| is_named(rule.kind));
-        let named = named.fold(0, |named, (number, _)| named | 1 << number);
-        Hints { rules: hints.rules & named, has_long: false }
+/// One pass over a text and what it looks like.
+fn search(text: &str, place: Place) -> Vec<Match> {
+    let mut found = scan(text, place, false);
+    let plain = View::plain(text);
+    if let Some(view) = &plain {
+        // Positions in the view are not those of the text.
+        let viewed = scan(&view.text, Place { from: 0, is_string: false, ..place }, false);
+        found.extend(viewed.into_iter().map(|found| found.from(view)));
     }
-
-    /// Calls `found` for each rule that matches, with the kind and the range in the text. Later rules see the text
-    /// that `found` returns. Identifiers are not tested for randomness, because most look random.
-    pub(super) fn each<'t>(
-        &self,
-        text: &mut Cow<'t, str>,
-        hints: Hints,
-        is_id: bool,
-        mut found: impl FnMut(&mut Cow<'t, str>, &'static str, &[Range<usize>]),
-    ) {
-        let mut apply = |kind, pattern: &Regex, counts: fn(&str) -> bool| {
-            let secrets = pattern.captures_iter(text).filter_map(|captures| {
-                let secret = captures.name("s").or(captures.get(0))?;
-                let is_one = counts(secret.as_str()) && !is_harmless(kind, secret.as_str());
-                is_one.then(|| secret.range())
-            });
-            let secrets: Vec<_> = secrets.collect();
-            if !secrets.is_empty() {
-                found(text, kind, &secrets);
+    let shown = plain.as_ref().map_or(text, |view| &view.text);
+    if let Some(joined) = View::joined(shown) {
+        let whole = scan(&joined.text, Place { from: 0, is_string: false, ..place }, true);
+        let whole = whole.into_iter().filter(|found| is_joined(&joined, found));
+        let to_text = |found: Match| {
+            let found = found.from(&joined);
+            match &plain {
+                Some(view) => found.from(view),
+                None => found,
             }
         };
-        for (number, Rule { kind, pattern }) in self.rules.iter().enumerate() {
-            if hints.rules & (1 << number) != 0 {
-                apply(kind, pattern, |_| true);
+        found.extend(whole.map(to_text));
+    }
+    found.retain(|found| {
+        found.cover.start >= place.from
+            && text.get(found.cover.clone()).is_some_and(|text| text.bytes().any(|b| b != b'*'))
+            && text.get(found.whole.clone()).is_some()
+    });
+    found
+}
+
+/// Whether a token continues on the next line: the next line does not begin with a word.
+fn is_joined(joined: &View, found: &Match) -> bool {
+    let parts: Vec<_> = joined.parts(found.whole.clone()).collect();
+    let is_word = |part: &&str| {
+        let rest = part.get(1..).unwrap_or_default();
+        part.len() < 16 && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'.')
+    };
+    parts.len() > 1 && !parts.iter().skip(1).any(is_word)
+}
+
+impl Match {
+    /// The match in the text that a view shows.
+    fn from(self, view: &View) -> Self {
+        Self { whole: view.origin(&self.whole), cover: view.origin(&self.cover), ..self }
+    }
+}
+
+/// Replaces a range by asterisks.
+fn mask(text: &mut Cow<'_, str>, range: &Range<usize>) {
+    if text.get(range.clone()).is_some() {
+        text.to_mut().replace_range(range.clone(), &"*".repeat(range.len()));
+    }
+}
+
+/// The text with masks in place of marks, such as `[email 1]`.
+fn without_marks(text: &str) -> Cow<'_, str> {
+    static MARK: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\[[a-z0-9]+(?:-[a-z0-9]+)* [0-9]+\]").ok());
+    let mut masked = Cow::Borrowed(text);
+    for mark in MARK.iter().flat_map(|mark| mark.find_iter(text)) {
+        let is_kind = mark.as_str().get(1..).and_then(|mark| mark.split(' ').next());
+        if is_kind.is_some_and(|kind| Rules::get().is_kind(kind)) {
+            mask(&mut masked, &mark.range());
+        }
+    }
+    masked
+}
+
+/// The matches of all rules in a text, or of those for tokens.
+fn scan(text: &str, place: Place, is_token: bool) -> Vec<Match> {
+    let rules = Rules::get();
+    let hits = rules.hits(text.as_bytes().get(place.from..).unwrap_or_default());
+    let hits = match place.from {
+        0 => hits,
+        // The text before names it.
+        _ => rules.hits(text.as_bytes()),
+    };
+    if hits.is_none() {
+        return Vec::new();
+    }
+    let mut rest = Cow::Borrowed(text);
+    let mut found = Vec::new();
+    for rule in rules.of(&hits).filter(|rule| rule.is_token || !is_token) {
+        let mut search = |from| {
+            let mut matches = rule_matches(rule, &rest, from);
+            matches.retain(|found| found.cover.start >= place.from);
+            matches.iter().for_each(|found| mask(&mut rest, &found.cover));
+            found.extend(matches);
+        };
+        if place.from > 0 && !rule.is_token {
+            search(0);
+        }
+        // A match that begins before the text may hide another.
+        search(place.from);
+    }
+    if !is_token {
+        let string = place.is_string.then_some(place.from);
+        let named = names::secrets(&rest, &hits.names, string);
+        add(&mut found, &mut rest, PASSWORD, named);
+    }
+    if hits.has_long && !place.is_decoded && !is_token {
+        for (range, decoded) in encoded::words(&rest) {
+            let place = Place { is_decoded: true, ..Place::default() };
+            // The whole word: a part of it may not be decoded by others.
+            if let Some(secret) = find(&decoded, place).into_iter().next() {
+                add(&mut found, &mut rest, secret.kind, vec![range]);
             }
         }
-        if let Some(long) = self.long.as_ref().filter(|_| hints.has_long && !is_id) {
-            apply(RANDOM, long, |found| !found.starts_with("sha") && is_random(found));
-        }
+    }
+    if hits.has_long && !place.is_id && !place.is_decoded && !is_token {
+        let random = random(&rest);
+        add(&mut found, &mut rest, RANDOM, random);
+    }
+    found
+}
+
+fn add(
+    found: &mut Vec<Match>,
+    rest: &mut Cow<'_, str>,
+    kind: &'static str,
+    ranges: Vec<Range<usize>>,
+) {
+    for range in ranges {
+        mask(rest, &range);
+        found.push(Match { kind, whole: range.clone(), cover: range });
     }
 }
 
-/// Whether there is a string that is long enough to be tested for randomness.
-fn has_long(text: &[u8]) -> bool {
-    let is_of = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_=-".contains(byte);
-    let mut begin = 0;
-    while let Some(next) = text.get(begin..begin + LONG) {
-        // Backwards: a short string lets the search skip most of its length.
-        match next.iter().rposition(|byte| !is_of(byte)) {
-            Some(other) => begin += other + 1,
-            None => return true,
-        }
-    }
-    false
+/// The matches of a rule that begin at a position or later.
+fn rule_matches(rule: &Rule, text: &str, from: usize) -> Vec<Match> {
+    let Some(pattern) = rule.pattern() else { return Vec::new() };
+    let text = text.get(from..).unwrap_or_default();
+    let moved = |range: Range<usize>| range.start + from..range.end + from;
+    let matches = pattern.captures_iter(text).filter_map(|captures| {
+        let whole = captures.name("s").or(captures.name("m")).or(captures.get(0))?;
+        let cover = captures.name("n").or(captures.name("m")).unwrap_or(whole);
+        let is_harmless = match rule.kind {
+            HOME => is_shared_home(cover.as_str()),
+            "email" => {
+                let before = text.get(..whole.start()).unwrap_or_default();
+                is_impersonal(whole.as_str()) || before.ends_with('\\') && is_escape(whole.as_str())
+            }
+            "url-credentials" => {
+                whole.as_str().contains(['$', '{', '%']) && is_variable(whole.as_str())
+            }
+            _ if rule.is_token || rule.kind == "password-hash" => is_dummy_token(whole.as_str()),
+            _ => super::harmless::is_placeholder(whole.as_str()),
+        };
+        let (whole, cover) = (moved(whole.range()), moved(cover.range()));
+        (!is_harmless).then_some(Match { kind: rule.kind, whole, cover })
+    });
+    matches.collect()
 }
 
-/// Code in the place of a password.
-const CODE: [&str; 10] = [
-    "os.",
-    "process.",
-    "env.",
-    "self.",
-    "this.",
-    "config.",
-    "settings.",
-    "string",
-    "String",
-    "undefined",
-];
-
-/// Reserved addresses, and variables in the place of a password.
-fn is_harmless(kind: &str, found: &str) -> bool {
-    match kind {
-        "email" => found.starts_with("git@"),
-        "url-credentials" => found.contains('$'),
-        "password" => CODE.iter().any(|start| found.starts_with(start)),
-        _ => false,
-    }
+/// Whether the first letter belongs to a backslash before it.
+fn is_escape(text: &str) -> bool {
+    text.starts_with(['n', 't', 'r', 'u'])
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
+/// Whether the password of a URL is a variable.
+fn is_variable(credentials: &str) -> bool {
+    let password = credentials.rsplit(':').next().unwrap_or_default();
+    password.starts_with(['$', '{']) || password.contains("${") || password.starts_with("%s")
+}
 
-    use super::*;
+/// Strings that look random.
+fn random(text: &str) -> Vec<Range<usize>> {
+    static PATTERN: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(&format!("[A-Za-z0-9+/_=-]{{{LONG},}}")).ok());
+    /// Beginnings of public keys and of hashes, as in lock files.
+    const PUBLIC: [&str; 5] = ["sha", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNr"];
+    const BEFORE: [&str; 4] = ["h1:", "SHA256:", "SHA512:", "sha256:"];
+    let found = PATTERN.iter().flat_map(|pattern| pattern.find_iter(text));
+    let found = found.filter(|found| {
+        let before = text.get(..found.start()).unwrap_or_default();
+        is_random(found.as_str())
+            && !PUBLIC.iter().any(|public| found.as_str().starts_with(public))
+            && !BEFORE.iter().any(|end| before.ends_with(end))
+            && !encoded::is_prose(found.as_str())
+    });
+    found.map(|found| found.range()).collect()
+}
 
-    fn found(text: &str) -> BTreeSet<&'static str> {
-        let finder = Finder::new();
-        let (mut text, mut kinds) = (Cow::Borrowed(text), BTreeSet::new());
-        let hints = finder.hints(text.as_bytes());
-        finder.each(&mut text, hints, false, |_, kind, _| kinds.extend([kind]));
-        kinds
-    }
-
-    #[test]
-    fn what_a_rule_finds_is_hinted_at() {
-        let letters = "q8Zr2Xk7Lm4Tn9Vb3Wc6Yd1Ge5Hf0Jp".repeat(4);
-        let (hex, capitals) = ("0123456789abcdef".repeat(4), "ABCD2345".repeat(8));
-        let texts = [
-            "-----BEGIN PRIVATE KEY-----".to_owned(),
-            "ftp://u:p@h".to_owned(),
-            format!("ASIA{}", &capitals[..16]),
-            format!("aws_secret_access_key={}/", &letters[..39]),
-            format!("AWS Key: {}", &letters[..40]),
-            format!("ghs_{}", &letters[..36]),
-            format!("gloas-{}", &letters[..20]),
-            format!("xapp-1-{}", &letters[..20]),
-            format!("https://hooks.slack.com/services/{}", &letters[..20]),
-            format!("https://discord.com/api/webhooks/1/{}", &letters[..30]),
-            format!("whsec_{}", &letters[..20]),
-            format!("sk-ant-{}", &letters[..20]),
-            format!("sk-or-{}", &letters[..20]),
-            format!("sk-{}", &letters[..20]),
-            format!("AIza{}", &letters[..35]),
-            format!("ya29.{}", &letters[..20]),
-            format!("npm_{}", &letters[..30]),
-            format!("pypi-{}", &letters[..32]),
-            format!("cio{}", &letters[..32]),
-            format!("hf_{}", &letters[..30]),
-            format!("SG.{}.{}", &letters[..16], &letters[..16]),
-            format!("AC{}", &hex[..32]),
-            format!("123456789:AA{}", &letters[..32]),
-            format!("dor_v1_{hex}"),
-            format!("shpca_{}", &hex[..32]),
-            format!("hvs.{}", &letters[..20]),
-            format!("dapi{}", &hex[..32]),
-            format!("AGE-SECRET-KEY-1{}", &capitals[..50]),
-            format!("eyJ{}.{}", &letters[..8], &letters[..8]),
-            "BEARER \tabcdefghijklmnop".to_owned(),
-            "Api-Key\\\"\t=  'hunter22".to_owned(),
-            "Cookie: sid=abcd".to_owned(),
-            "curl -su ada:pw x".to_owned(),
-            "a@b.org".to_owned(),
-            "/home/ada".to_owned(),
-            "d:\\\\Users\\\\ada".to_owned(),
-            "x/-Users-ada".to_owned(),
-            letters.clone(),
-        ];
-        let all: BTreeSet<_> = texts.iter().flat_map(|text| found(text)).collect();
-        let rules: BTreeSet<_> =
-            rules().into_iter().map(|rule| rule.kind).chain([RANDOM]).collect();
-        assert_eq!(all, rules);
-        assert!(texts.iter().all(|text| !found(text).is_empty()));
-        assert!(found("nothing is here, and nothing of 32 letters").is_empty());
-    }
-
-    #[test]
-    fn long_strings_are_seen() {
-        for (text, is_long) in [("", false), ("a.b", false), ("é", false)] {
-            assert_eq!(has_long(text.as_bytes()), is_long);
-        }
-        for before in 0..40 {
-            let text = |length| format!("{}.{} ", "x".repeat(before % 31), "x".repeat(length));
-            assert!(has_long(text(32).as_bytes()) && !has_long(text(31).as_bytes()), "{before}");
+/// The matches without overlaps, in order.
+fn merged(mut matches: Vec<Match>) -> Vec<Match> {
+    matches.sort_by_key(|found| (found.whole.start, usize::MAX - found.whole.end));
+    let mut merged: Vec<Match> = Vec::new();
+    for found in matches {
+        match merged.last_mut() {
+            Some(last) if found.whole.start < last.whole.end => {
+                if last.kind != found.kind {
+                    last.cover = last.whole.clone();
+                }
+                if found.whole.len() > last.whole.len() {
+                    last.kind = found.kind;
+                }
+                last.whole.end = last.whole.end.max(found.whole.end);
+                last.cover.start = last.cover.start.min(found.cover.start);
+                last.cover.end = last.cover.end.max(found.cover.end).max(match last.kind {
+                    HOME => 0,
+                    _ => last.whole.end,
+                });
+            }
+            _ => merged.push(found),
         }
     }
+    merged
+}
+
+/// The secrets with their texts.
+fn secrets(text: &str, rest: &str, matches: Vec<Match>) -> Vec<Secret> {
+    let secrets = matches.into_iter().map(|Match { kind, whole, cover }| {
+        let before = rest.get(..whole.start).unwrap_or_default();
+        let before = before
+            .char_indices()
+            .rev()
+            .take(AROUND)
+            .last()
+            .map_or("", |(at, _)| before.get(at..).unwrap_or_default());
+        let after = rest.get(whole.end..).unwrap_or_default();
+        let after = after.chars().take(AROUND).collect();
+        let text = text.get(whole.clone()).unwrap_or_default().to_owned();
+        Secret { kind, whole, cover, text, around: (before.to_owned(), after) }
+    });
+    secrets.collect()
 }

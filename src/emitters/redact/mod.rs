@@ -1,10 +1,17 @@
 //! Replaces secrets, home directories and addresses before another emitter sees them. Best effort.
 //!
 //! [`Redact`] wraps any emitter. Every string of an event is searched, in any field: for tokens of well-known shapes,
-//! private keys, passwords that are labelled as such, credentials in URLs, e-mail addresses, and long strings that
-//! look random. The same secret has the same mark everywhere (`[github-token 1]`), and a home directory becomes `~`.
+//! private keys, values whose names or commands say that they are secret (`API_KEY=..`, `--password ..`, `mysql -p..`),
+//! credentials in URLs, cookies, e-mail addresses, and long strings that look random. The same secret has the same mark
+//! everywhere (`[github-token 1]`), and a home directory becomes `~`.
 //!
 //! [`Masker`] masks the same secrets in raw lines of a log, byte by byte.
+//!
+//! Both search a text as it is, without escapes such as `\n`, without colours of a terminal, with broken lines joined,
+//! and decoded from base64; JSON in strings is searched string by string. The time is linear in the length.
+//! Placeholders, variables, hashes and ids stay.
+//!
+//! Pictures are left out, because they are not searched.
 //!
 //! A secret of an unknown shape, or a short one that looks like a word, is not found. Review the output before you
 //! share it.
@@ -27,19 +34,26 @@
 //! assert_eq!(redact.replaced().collect::<Vec<_>>(), [("email", 1), ("home-folder", 1)]);
 //! ```
 
+mod encoded;
 mod find;
+mod harmless;
+mod lines;
+mod marks;
 mod mask;
+mod names;
 mod rules;
-mod secrets;
 mod strings;
+mod tally;
 mod units;
+mod view;
+mod words;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::mask::Masker;
-use self::secrets::Secrets;
+use self::{marks::Marks, rules::Rules, tally::Tally};
+pub use self::{mask::Masker, tally::Redaction};
 use crate::{
     conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Text, WarningKind},
     json,
@@ -52,19 +66,33 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Redact<M> {
     emitter: M,
-    secrets: Secrets,
+    marks: Marks,
+    tally: Tally,
     growing: BTreeMap<CorrId, Arc<NormalizedEntry>>,
 }
 
 impl<M> Redact<M> {
     /// Replaces secrets for `emitter`.
     pub fn new(emitter: M) -> Self {
-        Self { emitter, secrets: Secrets::new(), growing: BTreeMap::new() }
+        let (marks, tally) = (Marks::default(), Tally::default());
+        Self { emitter, marks, tally, growing: BTreeMap::new() }
     }
 
-    /// The number of replacements of each kind, sorted by kind.
+    /// Keeps up to that many [`Redaction`]s, without the secrets. By default, none is kept.
+    #[must_use]
+    pub fn keeping(mut self, most: usize) -> Self {
+        self.tally.keep(most);
+        self
+    }
+
+    /// The number of replacements of each kind, sorted by kind. An entry that was replaced by a later event counts once.
     pub fn replaced(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        self.secrets.counts().iter().map(|(kind, count)| (*kind, *count))
+        self.tally.counts()
+    }
+
+    /// The kept replacements, in the order of their entries: first those outside entries.
+    pub fn replacements(&self) -> impl Iterator<Item = &Redaction> {
+        self.tally.kept()
     }
 
     /// The inner emitter.
@@ -132,32 +160,60 @@ impl<M> Redact<M> {
     fn entry(&mut self, entry: &NormalizedEntry) -> Arc<NormalizedEntry> {
         let kind = NormalizedEntryType::Diagnostic { code: WarningKind::UnexpectedValue };
         let unreadable = || NormalizedEntry::new(kind, UNREADABLE).at(entry.timestamp);
-        Arc::new(self.value(entry).unwrap_or_else(unreadable))
+        let pictures = entry.metadata.as_ref().map_or(0, |metadata| metadata.images.len());
+        if pictures == 0 {
+            return Arc::new(self.value(entry).unwrap_or_else(unreadable));
+        }
+        // A picture can show anything. Its placeholder stays.
+        (0..pictures).for_each(|_| self.tally.leave_out(PICTURE));
+        let mut entry = entry.clone();
+        entry.metadata_mut().images.clear();
+        Arc::new(self.value(&entry).unwrap_or_else(unreadable))
     }
 
     fn id(&mut self, id: &CorrId) -> CorrId {
-        self.secrets.replace(id.as_str(), true).map_or_else(|| id.clone(), CorrId::from)
+        self.replace(id.as_str(), true, false).map_or_else(|| id.clone(), CorrId::from)
     }
 
     fn text(&mut self, text: &Text) -> Text {
-        self.secrets.replace(&text.decode(), false).map_or_else(|| text.clone(), Text::from)
+        self.replace(&text.decode(), false, true).map_or_else(|| text.clone(), Text::from)
     }
 
     /// A value with redacted strings in all fields. It is converted through its JSON text, so that no field can be
     /// forgotten.
     fn value<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Option<T> {
         let json = json::to_string(value).ok()?;
-        let redacted = strings::map(&json, |text, is_id| self.secrets.replace(text, is_id));
-        serde_json::from_str(&redacted).ok()
+        let redacted = self.replace(&json, false, true);
+        serde_json::from_str(redacted.as_ref().unwrap_or(&json)).ok()
+    }
+
+    /// The text with marks; `None` if it has no secrets. Ids of events are repeated in entries, and do not count.
+    fn replace(&mut self, text: &str, is_id: bool, is_counted: bool) -> Option<String> {
+        let Self { marks, tally, .. } = self;
+        marks.replace(text, is_id, |secret| {
+            if is_counted {
+                tally.add(secret);
+            }
+        })
     }
 }
+
+/// A kind of secret in words: `home directory` for `home-folder`.
+pub fn in_words(kind: &str) -> &'static str {
+    if kind == PICTURE { PICTURE } else { Rules::get().words(kind) }
+}
+
+/// The kind of a picture that was left out.
+const PICTURE: &str = "picture";
 
 /// Replaces content that could not be searched.
 const UNREADABLE: &str = "left out: it could not be searched for secrets";
 
 impl<M: Emitter<DomainEvent, Out>, Out> Emitter<DomainEvent, Out> for Redact<M> {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Out> {
-        match self.redacted(event) {
+        let redacted = self.redacted(event);
+        self.tally.end(event);
+        match redacted {
             Some(event) => self.emitter.emit(&event),
             None => Batch::EMPTY,
         }
@@ -167,6 +223,7 @@ impl<M: Emitter<DomainEvent, Out>, Out> Emitter<DomainEvent, Out> for Redact<M> 
         let mut all = Batch::EMPTY;
         for (corr_id, entry) in std::mem::take(&mut self.growing) {
             let entry = Some(self.entry(&entry));
+            self.tally.end(&DomainEvent::CloseEntry { corr_id: corr_id.clone(), entry: None });
             let event = DomainEvent::CloseEntry { corr_id: self.id(&corr_id), entry };
             all.append(self.emitter.emit(&event));
         }

@@ -1,168 +1,212 @@
-//! The rules for secrets.
+//! [`Rules`]: the patterns of secrets, and the keywords that select them.
 
-use regex::{Regex, bytes::RegexSet};
+use std::{
+    collections::BTreeMap,
+    sync::{LazyLock, OnceLock},
+};
 
-/// A kind of secret: its name in marks, and its pattern. The group `s`, or else the whole match, is replaced.
-#[derive(Clone, Debug)]
-pub(super) struct Rule {
-    pub(super) kind: &'static str,
-    pub(super) pattern: Regex,
-}
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::{
+    Regex,
+    bytes::{RegexSet, RegexSetBuilder},
+};
 
-/// The kind, a hint that a text must match for the pattern to be worth trying, and the pattern. Rules apply in this
-/// order: a later rule does not see text that an earlier one has replaced.
-const RULES: [(&str, &str, &str); 35] = [
-    (
-        "private-key",
-        r"-----BEGIN ",
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
-    ),
-    (
-        "url-credentials",
-        r"://",
-        r"\b[a-zA-Z][a-zA-Z0-9+.-]*://(?P<s>[^\s/@:'\x22<>\[\]]*:[^\s/@'\x22<>\[\]]+)@",
-    ),
-    ("aws-key-id", r"A[KSBC][IC]A[A-Z2-7]", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
-    (
-        "aws-secret",
-        r"(?i)aws",
-        r"(?i)aws.{0,20}?(?:secret|key).{0,20}?['\x22=: ](?P<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|\z)",
-    ),
-    (
-        "github-token",
-        r"gh[pousr]_|github_pat_",
-        r"\bgh[pousr]_[A-Za-z0-9]{30,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
-    ),
-    (
-        "gitlab-token",
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-",
-        r"\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{20,}",
-    ),
-    (
-        "slack-token",
-        r"xox[abeoprs]-|xapp-",
-        r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{10,}",
-    ),
-    (
-        "slack-webhook",
-        r"hooks\.slack\.com",
-        r"https://hooks\.slack\.com/(?:services|workflows)/(?P<s>[A-Za-z0-9+/]{20,})",
-    ),
-    (
-        "discord-webhook",
-        r"discord(?:app)?\.com",
-        r"https://discord(?:app)?\.com/api/webhooks/(?P<s>[0-9]+/[A-Za-z0-9_-]{30,})",
-    ),
-    (
-        "stripe-key",
-        r"[srp]k_(?:live|test)_|whsec_",
-        r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9+/=]{20,}",
-    ),
-    ("anthropic-key", r"sk-ant-", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
-    ("openrouter-key", r"sk-or-", r"\bsk-or-[A-Za-z0-9_-]{16,}"),
-    ("openai-key", r"sk-", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}"),
-    ("google-key", r"AIza", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("google-oauth", r"ya29\.|GOCSPX-", r"\bya29\.[A-Za-z0-9_-]{20,}|\bGOCSPX-[A-Za-z0-9_-]{20,}"),
-    ("npm-token", r"npm_", r"\bnpm_[A-Za-z0-9]{30,}\b"),
-    ("pypi-token", r"pypi-", r"\bpypi-[A-Za-z0-9_-]{32,}"),
-    ("crates-token", r"cio[A-Za-z0-9]{8}", r"\bcio[A-Za-z0-9]{32}\b"),
-    ("huggingface-token", r"hf_", r"\bhf_[A-Za-z0-9]{30,}\b"),
-    ("sendgrid-key", r"SG\.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("twilio-key", r"(?:SK|AC)[0-9a-f]{8}", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
-    ("telegram-token", r":AA", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
-    ("digitalocean-token", r"do[opr]_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
-    ("shopify-token", r"shp(?:at|ca|pa|ss)_", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
-    ("vault-token", r"hv[sbr]\.", r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
-    ("databricks-token", r"dapi[0-9a-f]{8}", r"\bdapi[0-9a-f]{32}\b"),
-    ("age-key", r"AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    ("jwt", r"eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
-    (
-        "authorization",
-        r"(?i)(?:bearer|basic|token)[ \t]",
-        r"(?i)\b(?:bearer|basic|token)[ \t]+(?P<s>[A-Za-z0-9_.~+/=-]{16,})",
-    ),
-    (
-        "cookie",
-        r"(?i)cookie",
-        r"(?i)\bcookie[\x22'\\]*[ \t]*[:=][ \t]*[\x22'\\]*(?P<s>[^\s=;:\x22'\\]+=[^\r\n\x22'\\]{4,})",
-    ),
-    (
-        "user-password",
-        r"curl",
-        r"\bcurl\b[^\n]{0,400}?\s(?:-[a-zA-Z]*u|--(?:proxy-)?user)[ =]*[\x22'\\]*(?P<s>[^\s:\x22'\\]+:[^\s\x22'\\]+)",
-    ),
-    (
-        "password",
-        r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=]",
-        r"(?i)(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|refresh)[_-]?token)[\x22'\\]*[ \t]*[:=][ \t]*[\x22'\\]*(?P<s>[^\s\x22'\\$,;&<>(){}\[\]]{6,})",
-    ),
-    (
-        "email",
-        r"[A-Za-z0-9._%+-]@[A-Za-z0-9]",
-        r"[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}",
-    ),
-    (
-        HOME,
-        r"/(?:home|Users)/|:[\\/]+Users[\\/]",
-        r"(?:^|[^A-Za-z0-9_.~])(?P<s>/(?:home|Users)/[A-Za-z0-9._-]+|[A-Za-z]:[\\/]+Users[\\/]+[^\\/\s\x22'<>|:*?]+)",
-    ),
-    // The notation of agents for the folder of a project.
-    (
-        HOME,
-        r"-(?:home|Users)-",
-        r"(?:^|[^A-Za-z0-9_.~-])(?P<s>(?:-home|(?:[A-Za-z]-)?-Users)-[A-Za-z0-9._]+)",
-    ),
-];
+/// Tokens of known shapes.
+const TOKENS: &str = include_str!("data/tokens.tsv");
 
-/// A home directory, which is replaced by `~`.
+/// Secrets that are known by the text around them.
+const PHRASES: &str = include_str!("data/phrases.tsv");
+
+/// Words in names of secrets.
+const NAMES: [&str; 8] = ["pass", "pwd", "pw", "secret", "token", "key", "credential", "auth"];
+
+/// The kind of a home directory, which is replaced by `~`.
 pub(super) const HOME: &str = "home-folder";
 
-/// A string without a known shape that looks random.
+/// The kind of a secret that is known by its name.
+pub(super) const PASSWORD: &str = "password";
+
+/// The kind of a string without a known shape that looks random.
 pub(super) const RANDOM: &str = "random-string";
 
-pub(super) fn rules() -> Vec<Rule> {
-    let rule = |(kind, _, pattern)| Some(Rule { kind, pattern: Regex::new(pattern).ok()? });
-    RULES.into_iter().filter_map(rule).collect()
+/// The number of 64-bit words in a set of rules.
+const SETS: usize = 4;
+
+/// The memory limit for the automaton of the rules for long strings. With less, its states are computed repeatedly.
+const LONG_LIMIT: usize = 16 << 20;
+
+/// One pattern.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) kind: &'static str,
+    words: &'static str,
+    /// It is the shape of a token, which contains no white space.
+    pub(super) is_token: bool,
+    source: &'static str,
+    /// Compiled when a keyword occurs for the first time: most processes need few of the patterns.
+    pattern: OnceLock<Option<Regex>>,
 }
 
-/// Determines in one pass over a text which rules are worth trying. The hints match bytes instead of characters,
-/// which is several times faster.
-pub(super) fn hints() -> Option<RegexSet> {
-    let hints = RULES.iter().map(|(_, hint, _)| format!("(?-u){hint}"));
-    RegexSet::new(hints).ok()
+/// What a keyword selects.
+#[derive(Debug, Default)]
+struct Selection {
+    rules: [u64; SETS],
+    is_name: bool,
 }
 
-/// Whether the secret is recognised by its name, which may be in another string.
-pub(super) fn is_named(kind: &str) -> bool {
-    matches!(kind, "aws-secret" | "password")
+/// All patterns.
+#[derive(Debug)]
+pub(super) struct Rules {
+    rules: Vec<Rule>,
+    keywords: Option<AhoCorasick>,
+    selections: Vec<Selection>,
+    /// The numbers of the rules for long strings, and their patterns, which are tried in one pass.
+    long: Vec<usize>,
+    long_set: OnceLock<Option<RegexSet>>,
 }
 
-/// Whether a string is probably random, and not an identifier, a path or a plain hash.
-pub(super) fn is_random(text: &str) -> bool {
-    const LEAST: usize = 32;
-    /// Bits per character. Words joined in camel case have about 4, random letters and digits about 5.
-    const ENTROPY: f64 = 4.25;
-    let has = |is: fn(&u8) -> bool| text.bytes().filter(is).count();
-    let is_mixed = has(u8::is_ascii_lowercase) > 2
-        && has(u8::is_ascii_uppercase) > 2
-        && has(u8::is_ascii_digit) > 2;
-    text.len() >= LEAST
-        && is_mixed
-        && has(|byte| *byte == b'/') <= text.len() / 16
-        && entropy(text) > ENTROPY
+/// The keywords in a text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hits {
+    rules: [u64; SETS],
+    /// The positions of words that occur in names of secrets.
+    pub(super) names: Vec<usize>,
+    pub(super) has_long: bool,
 }
 
-/// Shannon's entropy, in bits per byte.
-fn entropy(text: &str) -> f64 {
-    let mut counts = [0_u32; 256];
-    for byte in text.bytes() {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
-            *count += 1;
+impl Rule {
+    /// The compiled pattern.
+    pub(super) fn pattern(&self) -> Option<&Regex> {
+        self.pattern.get_or_init(|| Regex::new(self.source).ok()).as_ref()
+    }
+}
+
+impl Hits {
+    /// Whether no rule may match.
+    pub(super) fn is_none(&self) -> bool {
+        self.rules == [0; SETS] && self.names.is_empty() && !self.has_long
+    }
+
+    /// Whether the text names what follows it.
+    pub(super) fn is_naming(&self) -> bool {
+        self.rules != [0; SETS] || !self.names.is_empty()
+    }
+}
+
+/// Adds a number to a set.
+fn add(set: &mut [u64; SETS], number: usize) {
+    if let Some(bits) = set.get_mut(number / 64) {
+        *bits |= 1 << (number % 64);
+    }
+}
+
+impl Rules {
+    /// The rules of this process.
+    pub(super) fn get() -> &'static Self {
+        static RULES: LazyLock<Rules> = LazyLock::new(Rules::read);
+        &RULES
+    }
+
+    fn read() -> Self {
+        let (mut rules, mut long) = (Vec::<Rule>::new(), Vec::new());
+        let mut selections = BTreeMap::<String, Selection>::new();
+        for (table, is_token) in [(TOKENS, true), (PHRASES, false)] {
+            for line in table.lines().filter(|line| !line.starts_with('#')) {
+                let mut columns = line.split('\t');
+                let mut column = || columns.next().unwrap_or_default();
+                let (kind, words, keys, source) = (column(), column(), column(), column());
+                for keyword in keys.split(' ') {
+                    match keyword {
+                        "*" => long.push(rules.len()),
+                        _ => {
+                            let selection = selections.entry(keyword.replace('·', " "));
+                            add(&mut selection.or_default().rules, rules.len());
+                        }
+                    }
+                }
+                let pattern = OnceLock::new();
+                rules.push(Rule { kind, words, is_token, source, pattern });
+            }
+        }
+        for name in NAMES {
+            selections.entry(name.to_owned()).or_default().is_name = true;
+        }
+        let mut keywords = AhoCorasick::builder();
+        keywords.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
+        let keywords = keywords.build(selections.keys()).ok();
+        let selections = selections.into_values().collect();
+        Self { rules, keywords, selections, long, long_set: OnceLock::new() }
+    }
+
+    /// The keywords in a text, found in one pass.
+    pub(super) fn hits(&self, text: &[u8]) -> Hits {
+        let mut hits = Hits { has_long: has_long(text), ..Hits::default() };
+        if hits.has_long {
+            let set = self.long_set();
+            let matches = set.iter().flat_map(|set| set.matches(text));
+            let numbers = matches.filter_map(|at| self.long.get(at));
+            numbers.for_each(|number| add(&mut hits.rules, *number));
+        }
+        for found in self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text))
+        {
+            let Some(selection) = self.selections.get(found.pattern().as_usize()) else { continue };
+            hits.rules.iter_mut().zip(selection.rules).for_each(|(bits, more)| *bits |= more);
+            if selection.is_name {
+                hits.names.push(found.start());
+            }
+        }
+        hits
+    }
+
+    fn long_set(&self) -> Option<&RegexSet> {
+        let sources = || {
+            let rules = self.long.iter().filter_map(|number| self.rules.get(*number));
+            let mut set = RegexSetBuilder::new(rules.map(|rule| rule.source));
+            set.dfa_size_limit(LONG_LIMIT).build().ok()
+        };
+        self.long_set.get_or_init(sources).as_ref()
+    }
+
+    /// The rules that may match, in the order of precedence.
+    pub(super) fn of(&self, hits: &Hits) -> impl Iterator<Item = &Rule> {
+        let is_hit = |number: usize| {
+            hits.rules.get(number / 64).is_some_and(|bits| bits & (1 << (number % 64)) != 0)
+        };
+        let rules = self.rules.iter().enumerate();
+        rules.filter(move |(number, _)| is_hit(*number)).map(|(_, rule)| rule)
+    }
+
+    /// Whether marks have this kind.
+    pub(super) fn is_kind(&self, kind: &str) -> bool {
+        kind == RANDOM || self.rules.iter().any(|rule| rule.kind == kind)
+    }
+
+    /// A kind in words.
+    pub(super) fn words(&self, kind: &str) -> &'static str {
+        match kind {
+            RANDOM => "random string",
+            _ => {
+                self.rules.iter().find(|rule| rule.kind == kind).map_or("secret", |rule| rule.words)
+            }
         }
     }
-    let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
-    let shares = counts.into_iter().filter(|count| *count > 0).map(|n| f64::from(n) / total);
-    shares.map(|share| -share * share.log2()).sum()
+}
+
+/// The minimum length of a string that may be random.
+pub(super) const LONG: usize = 32;
+
+/// Whether there is a string that is long enough to be tested for randomness.
+fn has_long(text: &[u8]) -> bool {
+    let is_of = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_=-.:@%".contains(byte);
+    let mut begin = 0;
+    while let Some(next) = text.get(begin..begin + LONG) {
+        // Backwards: a short string lets the search skip most of its length.
+        match next.iter().rposition(|byte| !is_of(byte)) {
+            Some(other) => begin += other + 1,
+            None => return true,
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -170,23 +214,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_is_there() {
-        assert_eq!(rules().len(), RULES.len());
-        assert_eq!(hints().map(|hints| hints.len()), Some(RULES.len()));
+    fn every_pattern_compiles() {
+        let rules = Rules::get();
+        assert!(rules.rules.len() > 150 && rules.rules.len() <= SETS * 64);
+        for rule in &rules.rules {
+            assert!(rule.pattern().is_some(), "{}: {:?}", rule.kind, Regex::new(rule.source));
+            assert!(!rule.words.is_empty(), "{}", rule.kind);
+        }
+        assert!(rules.keywords.is_some() && rules.long_set().is_some());
+        let keywords = [TOKENS, PHRASES].concat();
+        let keys = keywords.lines().filter(|line| !line.starts_with('#'));
+        for keyword in
+            keys.filter_map(|line| line.split('\t').nth(2)).flat_map(|keys| keys.split(' '))
+        {
+            assert!(!keyword.is_empty() && keyword == keyword.to_lowercase(), "{keyword}");
+        }
     }
 
     #[test]
-    fn random_strings_are_told_from_names_and_hashes() {
-        assert!(is_random("wJalrXUtnFEMI7K7MDENGbPxRfiCYzEXAMPLEKEY9q"));
-        for text in [
-            "da39a3ee5e6b4b0d3255bfef95601890afd80709da39a3ee5e6b4b0d3255bfef",
-            "123e4567-e89b-12d3-a456-426614174000",
-            "a_very_long_name_of_a_function_with_words",
-            "src/emitters/transcript/result/of/Some/Kind2",
-            "aLongNameInCamelCaseOfSomethingLikeAnInterface2",
-            "================================================",
-        ] {
-            assert!(!is_random(text), "{text} {}", entropy(text));
+    fn long_strings_are_seen() {
+        for (text, is_long) in [("", false), ("a.b", false), ("\u{e9}", false)] {
+            assert_eq!(has_long(text.as_bytes()), is_long);
+        }
+        for before in 0..40 {
+            let text = |length| format!("{} {} ", "x".repeat(before % 31), "x".repeat(length));
+            assert!(has_long(text(32).as_bytes()) && !has_long(text(31).as_bytes()), "{before}");
         }
     }
 }

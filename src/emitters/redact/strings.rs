@@ -1,21 +1,8 @@
 //! The strings of a JSON text, at any position.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use memchr::{memchr, memchr2};
-
-use crate::json::{decode_literal, literal};
-
-/// Fields that contain ids. Most ids look random, but are not secret.
-const IDS: [&str; 7] = [
-    "corrId",
-    "corr_id",
-    "parentCorrId",
-    "messageId",
-    "message_id",
-    "session_id",
-    "parent_session_id",
-];
 
 /// A string literal in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,46 +41,9 @@ impl Literal {
     }
 }
 
-/// The text with every string, including field names, replaced by the result of `to`, or unchanged for `None`. The
-/// second argument of `to` is whether a string is an id.
-pub(super) fn map(json: &str, mut to: impl FnMut(&str, bool) -> Option<String>) -> String {
-    let mut mapped = String::with_capacity(json.len());
-    let mut end = 0;
-    let mut field = Cow::Borrowed("");
-    while let Some(Literal { range, is_field, .. }) = Literal::next(json.as_bytes(), end) {
-        mapped.push_str(json.get(end..range.start).unwrap_or_default());
-        let string = json.get(range.clone()).unwrap_or_default();
-        let decoded = decode_literal(string);
-        let is_id = !is_field && IDS.contains(&&*field);
-        match to(&decoded, is_id) {
-            Some(changed) => mapped.push_str(&literal(&changed)),
-            None => mapped.push_str(string),
-        }
-        if is_field {
-            field = decoded;
-        }
-        end = range.end;
-    }
-    mapped + json.get(end..).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_string_is_seen_and_nothing_else_changes() {
-        let json = r#"{"a":1e400,"b\"":["x\\","\u0041"],"corrId":"x", "c" : {"x":"{\"x\":1}"}}"#;
-        let mut ids = Vec::new();
-        let mapped = map(json, |text, is_id| {
-            ids.extend(is_id.then(|| text.to_owned()));
-            text.contains('x').then(|| text.replace('x', "\"y\""))
-        });
-        let expected = r#"{"a":1e400,"b\"":["\"y\"\\","\u0041"],"corrId":"\"y\"", "c" : {"\"y\"":"{\"\"y\"\":1}"}}"#;
-        assert_eq!(mapped, expected);
-        assert_eq!(ids, ["x"]);
-        assert_eq!(map(json, |_, _| None), json);
-    }
 
     #[test]
     fn a_string_may_have_no_end() {

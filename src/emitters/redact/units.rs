@@ -1,6 +1,6 @@
 //! [`Units`]: raw bytes with their text.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr2};
 
@@ -118,6 +118,41 @@ pub(super) fn decode(raw: &[u8], is_escaped: bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(text)
+}
+
+/// The ranges in the raw bytes that correspond to ranges in their text. The ranges are in ascending order and do not
+/// overlap.
+pub(super) fn raw_ranges(
+    raw: &[u8],
+    is_escaped: bool,
+    ranges: Vec<Range<usize>>,
+) -> Vec<Range<usize>> {
+    let mut ranges = ranges.into_iter().peekable();
+    let (mut found, mut at, mut raw_at) = (Vec::new(), 0, 0);
+    let mut begun: Option<Range<usize>> = None;
+    for unit in Units::new(raw, is_escaped) {
+        let (length, raw_length) = match unit {
+            Unit::Plain(text) => (text.len(), text.len()),
+            Unit::Other(raw_length, c) => (c.map_or(0, char::len_utf8), raw_length),
+        };
+        while let Some(range) = ranges.peek().filter(|range| range.start < at + length) {
+            let (begin, end) = (range.start.max(at), range.end.min(at + length));
+            let part = match length == raw_length {
+                true => raw_at + begin - at..raw_at + end - at,
+                false => raw_at..raw_at + raw_length,
+            };
+            let start = begun.as_ref().map_or(part.start, |begun| begun.start);
+            begun = Some(start..part.end);
+            if range.end > at + length {
+                break;
+            }
+            found.extend(begun.take());
+            ranges.next();
+        }
+        (at, raw_at) = (at + length, raw_at + raw_length);
+    }
+    found.extend(begun);
+    found
 }
 
 #[cfg(test)]

@@ -36,10 +36,14 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 
-    /// Redact secrets, home directories and e-mail addresses, and report their number. Best effort: review the
-    /// document before you share it
+    /// Redact secrets, home directories and e-mail addresses, and report their kinds, numbers and entries. Best
+    /// effort: review the document before you share it
     #[arg(long)]
     pub(super) redact: bool,
+
+    /// List what --redact would replace, one line each with the text around it, and write no document
+    #[arg(long, requires = "redact", conflicts_with = "out")]
+    pub(super) preview: bool,
 
     /// Format of the log; auto detects it from the first lines
     #[arg(long, short, default_value = "auto", value_name = "NAME")]

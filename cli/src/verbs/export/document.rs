@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
 use foldline::{
     conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType},
-    emitters::{html::Page, human, markdown::Markdown},
+    emitters::{html::Page, markdown::Markdown},
     json,
     pricing::Prices,
     transduce::{Batch, Emitter},
@@ -12,7 +12,7 @@ use foldline::{
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::args::Format;
+use super::{args::Format, report::note};
 use crate::verbs::usage::Spent;
 
 /// The largest number of diagnostics in a document. A log of invalid records has one for every few bytes, and a page
@@ -24,6 +24,8 @@ pub(super) struct Document {
     content: Content,
     /// The number of diagnostics.
     diagnostics: u64,
+    /// The id of the session.
+    session: Option<String>,
 }
 
 enum Content {
@@ -56,7 +58,12 @@ impl Document {
             }
             Format::Json => Content::Json(Box::default()),
         };
-        Self { content, diagnostics: 0 }
+        Self { content, diagnostics: 0, session: None }
+    }
+
+    /// The id of the session, if it is known.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
 
     /// The page, if it is one.
@@ -96,17 +103,6 @@ impl Document {
     }
 }
 
-/// A human-readable summary of the redactions; `None` if there are none.
-pub(super) fn note(redacted: &BTreeMap<&'static str, u64>) -> Option<String> {
-    let counts = redacted.iter().map(|(kind, n)| {
-        let kind = kind.replace("home-folder", "home directory").replace('-', " ");
-        human::number_of(*n, &kind)
-    });
-    let counts: Vec<_> = counts.collect();
-    let counts = (!counts.is_empty()).then(|| counts.join(", "));
-    counts.map(|counts| format!("redacted: {counts} (best effort; review before you share it)"))
-}
-
 impl Content {
     fn apply(&mut self, event: &DomainEvent) {
         match self {
@@ -122,6 +118,11 @@ impl Content {
 
 impl Emitter<DomainEvent, Infallible> for Document {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Infallible> {
+        if let DomainEvent::Session(session) = event
+            && let Some(id) = &session.session_id
+        {
+            self.session = Some(id.as_str().to_owned());
+        }
         if let DomainEvent::NewEntry { entry } = event
             && matches!(entry.entry_type, NormalizedEntryType::Diagnostic { .. })
         {

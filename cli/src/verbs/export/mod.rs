@@ -2,6 +2,7 @@
 
 mod args;
 mod document;
+mod report;
 mod site;
 
 use std::{
@@ -14,15 +15,17 @@ use std::{
 
 use foldline::{
     conversation::{ByItem, DomainEvent, Located, SessionKey, by_item},
-    emitters::redact::Redact,
+    emitters::{redact::Redact, terminal::neutralise_line},
     files::replace_file,
+    json,
     transduce::{Emitter, KeyedEmitter},
 };
 
 pub(crate) use self::args::ExportArgs;
 use self::{
     args::Format,
-    document::{Document, note},
+    document::Document,
+    report::{MOST, Replaced, note},
 };
 use crate::{
     answer::find, distinct::DistinctFiles, error::Error, exit, log::Log, malformed::Malformed,
@@ -33,7 +36,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     if args.all {
         return site::run(program, args);
     }
-    if args.out.is_none() && io::stdout().is_terminal() {
+    if args.out.is_none() && !args.preview && io::stdout().is_terminal() {
         let message = "a document is not for a terminal: give --out FILE or a pipe";
         return Err(Error::WrongUse(message.to_owned()));
     }
@@ -42,32 +45,51 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     let prices = Arc::new(args.prices.load()?.into_owned());
     let zone = args.filters.zone();
     let document = || Document::new(args.format, &prices, &zone);
-    let (documents, code) = match args.redact {
-        true => {
-            let (redacted, code) = read(program, args, || Redact::new(document()))?;
-            let documents = redacted.into_iter().map(|redact| {
-                let replaced: BTreeMap<_, _> = redact.replaced().collect();
-                (redact.into_inner(), replaced)
-            });
-            (documents.collect::<Vec<_>>(), code)
+    if !args.redact {
+        let (documents, code) = read(program, args, document)?;
+        let texts = documents.into_iter().map(|document| document.render(&BTreeMap::new()));
+        write(args, &texts.collect::<Result<Vec<_>, _>>().map_err(unwritten)?)?;
+        return Ok(code);
+    }
+    let (redacted, code) = read(program, args, || Redact::new(document()).keeping(MOST))?;
+    let mut all = BTreeMap::<_, u64>::new();
+    let (mut texts, mut table) = (Vec::new(), Vec::new());
+    for redact in redacted {
+        let session = redact.get_ref().session();
+        let replaced = Replaced::new(session, redact.replaced(), redact.replacements());
+        if args.preview {
+            preview(&replaced).map_err(Error::Output)?;
+            continue;
         }
-        false => {
-            let (documents, code) = read(program, args, document)?;
-            (documents.into_iter().map(|document| (document, BTreeMap::new())).collect(), code)
-        }
-    };
-    let mut replaced = BTreeMap::<_, u64>::new();
-    let mut texts = Vec::new();
-    for (document, counts) in documents {
-        counts.iter().for_each(|(kind, count)| *replaced.entry(*kind).or_default() += count);
-        texts.push(document.render(&counts).map_err(|error| Error::Output(error.into()))?);
+        replaced.counts.iter().for_each(|(kind, count)| *all.entry(*kind).or_default() += count);
+        table.extend(replaced.table());
+        texts.push(redact.into_inner().render(&replaced.counts).map_err(unwritten)?);
+    }
+    if args.preview {
+        return Ok(code);
     }
     write(args, &texts)?;
-    if args.redact {
-        let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
-        say(&note);
-    }
+    let note = note(&all).unwrap_or_else(|| "nothing to replace was found".to_owned());
+    let more = table.len().saturating_sub(MOST_LINES);
+    table.truncate(MOST_LINES);
+    table.insert(0, note);
+    table.extend((more > 0).then(|| format!("  and {more} more lines; --preview lists all")));
+    say(&table.join("\n"));
     Ok(code)
+}
+
+/// The largest number of lines about what was replaced.
+const MOST_LINES: usize = 30;
+
+fn unwritten(error: json::Error) -> Error {
+    Error::Output(error.into())
+}
+
+/// Writes what would be replaced in a session.
+fn preview(replaced: &Replaced) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    replaced.preview().iter().try_for_each(|line| writeln!(out, "{}", neutralise_line(line)))?;
+    out.flush()
 }
 
 /// Reads the log or the stored session, with a separate emitter for each session. Returns the emitters, and the

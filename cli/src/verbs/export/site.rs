@@ -23,7 +23,8 @@ use jiff::tz::TimeZone;
 
 use super::{
     args::{ExportArgs, Format},
-    document::{Document, note},
+    document::Document,
+    report::note,
 };
 use crate::{answer::Opened, error::Error, program::Program, say::say};
 
