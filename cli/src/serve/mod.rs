@@ -29,6 +29,7 @@ mod patience;
 mod picture;
 mod rendered;
 mod request;
+mod resume;
 mod routes;
 mod schema;
 mod second_line;

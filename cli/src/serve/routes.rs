@@ -37,6 +37,7 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/sessions/{name}/entries", get(session::entries))
         .route("/sessions/{name}/past", get(past::past))
         .route("/sessions/{name}/find", get(session::find))
+        .route("/sessions/{name}/export", get(session::export))
         .route("/sessions/{name}/explain", get(session::explanation))
         .route("/api/sessions", get(api::sessions))
         .route("/api/sessions/{name}", get(api::session))

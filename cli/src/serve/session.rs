@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::State,
-    http::HeaderMap,
+    http::{HeaderMap, header},
     response::{Html, IntoResponse, Response},
 };
-use foldline::conversation::EntryIdx;
+use foldline::{conversation::EntryIdx, emitters::html::Page};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
     page::{self, SessionPage, Wanted, Window},
     picture,
     request::{At, Path, Query, SEARCH, blocking, live, patiently, place},
-    sessions,
+    resume, sessions,
 };
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
@@ -52,10 +52,27 @@ pub(super) async fn page(
             shown.snapshot.append_to(EntryIdx::new(*entry), html);
         }
         let status = events::status(shown.outcome, live.grew());
-        let page = SessionPage { number, shown: &shown, status, around: at.explain.or(at.at) };
+        let document = live.store.snapshot();
+        let resume = document.summary.session.as_deref().and_then(resume::command);
+        let around = at.explain.or(at.at);
+        let page = SessionPage { number, shown: &shown, status, around, resume: resume.as_deref() };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())
+}
+
+/// The session so far as one file, as `foldline export` writes it.
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Path(name): Path,
+) -> Result<Response, Failed> {
+    let (number, live) = live(&app, name).await?;
+    let made = blocking(&app, move |app| {
+        let page = Page::with_prices(Arc::clone(&app.prices)).in_zone(app.zone.clone());
+        Ok(live.document().history.replayed(page).render())
+    });
+    let name = format!("attachment; filename=\"session-{number}.html\"");
+    Ok(([(header::CONTENT_DISPOSITION, name)], Html(made.await?)).into_response())
 }
 
 pub(super) async fn fragments(

@@ -2,6 +2,7 @@
 
 pub(crate) use crate::logs;
 
+mod actions;
 mod agent;
 mod browser;
 pub(crate) mod client;

@@ -68,6 +68,33 @@ impl LineOf<'_> {
     }
 }
 
+/// The end tags of a code block.
+const CODE_END: &str = "</code></pre></figure>";
+
+/// Text in which addresses of the web are links.
+fn linked(words: &str, html: &mut String) {
+    let mut rest = words;
+    while let Some((before, begin)) = rest.find("http").and_then(|at| rest.split_at_checked(at)) {
+        let is_end = |c: char| c.is_whitespace() || "\"'<>\\^`{|}".contains(c);
+        let whole = begin.split(is_end).next().unwrap_or_default();
+        let marks: &[char] = if whole.contains('(') { &['.', ','] } else { &['.', ',', ')'] };
+        let address =
+            whole.trim_end_matches([';', ':', '!', '?', ']', '*', '_']).trim_end_matches(marks);
+        let is_word = before.ends_with(|c: char| c.is_alphanumeric());
+        let has_host = address.split_once("://").is_some_and(|(_, host)| !host.is_empty());
+        text(before).render_to(html);
+        rest = if !is_word && has_host && is_web(address) {
+            html! { a rel="noopener noreferrer" href=(line(address)) { (line(address)) } }
+                .render_to(html);
+            begin.get(address.len()..).unwrap_or_default()
+        } else {
+            html.push_str("http");
+            begin.get("http".len()..).unwrap_or_default()
+        };
+    }
+    text(rest).render_to(html);
+}
+
 #[derive(Default)]
 struct Writer {
     html: String,
@@ -105,6 +132,9 @@ impl Writer {
         let image = words.trim().strip_prefix("[image: ").and_then(|rest| rest.strip_suffix(']'));
         match image {
             Some(image) => self.image(image),
+            None if self.links.is_empty() && self.open.last() != Some(&CODE_END) => {
+                linked(words, &mut self.html);
+            }
             None => text(&**words).render_to(&mut self.html),
         }
     }
@@ -189,7 +219,7 @@ impl Writer {
             @if !language.is_empty() { figcaption { (line(language)) } }
         };
         let begin = format!("<figure>{}<pre tabindex=\"0\"><code>", caption.into_string());
-        self.push(&begin, "</code></pre></figure>");
+        self.push(&begin, CODE_END);
     }
 
     fn numbered(&mut self, first: u64) {
@@ -262,6 +292,30 @@ mod tests {
         let deep = html(&format!("{}x", "> ".repeat(5000)));
         assert_eq!(deep.matches("<blockquote>").count(), MOST_DEPTH);
         assert!(deep.contains('x'));
+    }
+
+    #[test]
+    fn bare_addresses_are_links() {
+        let link = |address: &str| {
+            format!(r#"<a rel="noopener noreferrer" href="{address}">{address}</a>"#)
+        };
+        let (one, two) = (link("https://a.example/x_(y)?b=1"), link("http://b.example"));
+        assert_eq!(
+            html("see https://a.example/x_(y)?b=1, and (http://b.example)."),
+            format!("<p>see {one}, and ({two}).</p>")
+        );
+        for plain in [
+            "https://",
+            "xhttps://a.example",
+            "http",
+            "`https://a.example`",
+            "```\nhttps://a.example\n```",
+        ] {
+            assert!(!html(plain).contains("<a"), "{plain}");
+        }
+        let within = html("[https://a.example](https://b.example)");
+        assert_eq!(within.matches("<a").count(), 1);
+        assert_eq!(html("https://a.example/<b>").matches("href=\"https://a.example/\"").count(), 1);
     }
 
     #[test]

@@ -41,6 +41,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/time.js"),
     include_str!("script/explain.js"),
     include_str!("script/find.js"),
+    include_str!("script/actions.js"),
     include_str!("script/session.js"),
     include_str!("script/start.js"),
 );

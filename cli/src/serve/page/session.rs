@@ -39,12 +39,14 @@ pub(in crate::serve) struct SessionPage<'d> {
     pub(in crate::serve) status: Status,
     /// The requested entry.
     pub(in crate::serve) around: Option<usize>,
+    /// The command that resumes the session.
+    pub(in crate::serve) resume: Option<&'d str>,
 }
 
 impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
-        let Self { number, shown, status, around } = *self;
+        let Self { number, shown, status, around, resume } = *self;
         let Shown { snapshot, timeline, moment, place, failure, .. } = shown;
         let (title, moment) = (snapshot.title(), *moment);
         let entries = Window::at(snapshot, moment).feed(around).concat();
@@ -66,9 +68,29 @@ impl SessionPage<'_> {
             }
             (dock(timeline, moment, status))
             p.vh role="status" #news {}
+            (actions(number, resume))
             (help(&KEYS, &legend()))
         };
         page_in_time("session", if moment.is_some() { "past" } else { "live" }, &title, &body)
+    }
+}
+
+/// What can be done with the session.
+fn actions(number: i64, resume: Option<&str>) -> Markup {
+    html! {
+        div.help #actions popover role="dialog" aria-label="This session" {
+            h2 { "This session" }
+            ul.actions {
+                li { a.btn href={ "/sessions/" (number) "/export" } download { "Export as a file" } }
+                li { button.btn type="button" data-copy="" { span { "Copy the link to this moment" } } }
+                @if let Some(resume) = resume {
+                    li {
+                        button.btn type="button" data-copy=(line(resume)) { span { "Copy the command to resume it" } }
+                        code { (line(resume)) }
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -110,6 +132,10 @@ fn top(title: &str) -> Markup {
             button class="btn bare icon to-side" type="button" popovertarget="side" title="Turns and usage" {
                 (icon("i", "side"))
                 span.vh { "Turns and usage" }
+            }
+            button class="btn bare icon" type="button" popovertarget="actions" title="Export, link, resume" {
+                (icon("i", "move"))
+                span.vh { "Export, link, resume" }
             }
             (help_button())
         }

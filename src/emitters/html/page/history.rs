@@ -89,6 +89,13 @@ impl History {
         fragments
     }
 
+    /// Applies all events so far to an empty page, and returns it.
+    pub fn replayed(&self, mut page: Page) -> Page {
+        self.events.iter().for_each(|(event, _)| page.apply(event));
+        page.end();
+        page
+    }
+
     /// The current page.
     pub fn page(&self) -> &Page {
         &self.page

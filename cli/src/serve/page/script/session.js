@@ -11,6 +11,7 @@ function startSession(feed) {
   explaining(session);
 
   finding(session);
+  acting();
 
   const focused = () => document.activeElement.closest(".entry");
   Object.assign(keys, {
