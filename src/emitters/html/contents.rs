@@ -168,7 +168,7 @@ impl Contents {
 
 /// The columns: the class, if the style sheet has one, and the heading.
 const COLUMNS: [(Option<&str>, &str); 10] = [
-    (Some("c-state"), "Status"),
+    (None, "Status"),
     (None, "Title"),
     (Some("c-project"), "Project"),
     (Some("c-agent"), "Agent"),
