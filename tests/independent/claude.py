@@ -43,6 +43,21 @@ def blocks(record):
         [block for block in content if isinstance(block, dict)]
 
 
+def turns(blocks):
+    """The blocks without those that are one message with the block before: a picture and the words around it."""
+    kept, last = [], (False, False)
+    for block in blocks:
+        name, text = block.get("type"), block.get("text") or ""
+        media = name in ("image", "document")
+        words = media or name == "text" and text != "" and not text.startswith("<")
+        if words and last[0] and (media or last[1]):
+            last = (True, last[1] and media)
+            continue
+        kept.append(block)
+        last = (words, media)
+    return kept
+
+
 def body(content):
     if isinstance(content, list):
         return "\n".join(p.get("text", "?") if isinstance(p, dict) else str(p) for p in content)
@@ -200,7 +215,7 @@ def main(form, path):
                 continue
             if (said[0].get("text") or "").startswith("/"):
                 typed = said[0]["text"], at(record)
-        for block in said:
+        for block in turns(said):
             name = block["type"]
             if name.endswith("tool_use"):
                 calls[block["id"]] = True

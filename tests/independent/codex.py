@@ -194,6 +194,20 @@ def rollout(path, c):
             older = forked and at is not None and began is not None and at < began
             c.usage.add(own, total, count=replay is None and not older)
 
+def turns(blocks):
+    """The blocks without those that are one message with the block before: a picture and the words around it."""
+    kept, last = [], (False, False)
+    for block in blocks:
+        name, text = block.get("type"), block.get("text") or ""
+        media = name in ("image", "document")
+        words = media or name == "text" and text != "" and not text.startswith("<")
+        if words and last[0] and (media or last[1]):
+            last = (True, last[1] and media)
+            continue
+        kept.append(block)
+        last = (words, media)
+    return kept
+
 def droid_session(path, c):
     n = 0
     for r in records(path):
@@ -201,7 +215,7 @@ def droid_session(path, c):
         if r.get("type") != "message" or not isinstance(m, dict):
             continue
         content = m.get("content")
-        for b in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+        for b in [{"type": "text", "text": content}] if isinstance(content, str) else turns(content):
             n += 1
             hidden = m.get("visibility") == "llm_only" or "<system-reminder>" in str(b.get("text"))
             if b.get("type") in ("text", "image") and not hidden:
