@@ -1,5 +1,7 @@
 //! A tool call: an expandable row of a table.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     diff,
     found::Found,
     icon::{icon, of_action, of_status},
-    picture::{self, pictures},
+    picture::{self, pictures, without_placeholders},
     setting::{Rendered, Setting},
     text::line,
     time,
@@ -29,6 +31,7 @@ pub(super) fn render(
 ) -> Rendered {
     const END: &str = "</div></details></article>";
     const ANSWER: &str = "<div class=\"answer\">";
+    let tool = &*without_pictures(entry, tool);
     let (symbol, status) = of_status(&tool.status);
     let is_running = matches!(tool.status, ToolStatus::Created | ToolStatus::InProgress);
     let name = call_text::name(tool);
@@ -68,6 +71,26 @@ pub(super) fn render(
     // Text is escaped, so only the template can have written this markup.
     let inside = html.rfind(ANSWER).or_else(|| html.strip_suffix(END).map(str::len));
     Rendered { html, inside }
+}
+
+/// The call without the placeholders of pictures, which are shown instead.
+fn without_pictures<'t>(entry: &NormalizedEntry, tool: &'t ToolUse) -> Cow<'t, ToolUse> {
+    let images = picture::of(entry);
+    if images.is_empty() {
+        return Cow::Borrowed(tool);
+    }
+    let mut tool = tool.clone();
+    match tool.action_type.take_result() {
+        Some(ToolResult::Text(text)) => {
+            let text = without_placeholders(text.decode(), images);
+            if !text.trim().is_empty() {
+                tool.action_type.set_result(ToolResult::Text(text.into_owned().into()));
+            }
+        }
+        Some(other) => tool.action_type.set_result(other),
+        None => {}
+    }
+    Cow::Owned(tool)
 }
 
 /// Calls that failed, run, wait, ask or are short are expanded.
