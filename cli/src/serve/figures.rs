@@ -75,6 +75,13 @@ pub(super) struct Usage {
     pub(super) tools: Vec<ToolTotals>,
 }
 
+impl Usage {
+    /// Whether anything was used.
+    pub(super) fn is_any(&self) -> bool {
+        self.total_tokens > 0 || self.total_cost.is_some()
+    }
+}
+
 impl Time {
     /// All of them, with their names and their days.
     pub(super) const ALL: [(Self, &'static str, Option<i64>); 4] = [
@@ -96,17 +103,17 @@ pub(super) fn read(
     now: &Zoned,
 ) -> Result<Usage, Error> {
     let sessions = database.usage()?;
-    let times = asked.time.map_or(vec![Time::Month, Time::Quarter, Time::All], |time| vec![time]);
-    let mut usage = None;
-    for time in times {
-        let read = within(app, database, &sessions, (time, asked.by), now)?;
-        let is_used = read.total_tokens > 0 || read.total_cost.is_some();
-        usage = Some(read);
-        if is_used {
-            break;
+    let within = |time: Time| within(app, database, &sessions, (time, asked.by), now);
+    if let Some(time) = asked.time {
+        return within(time);
+    }
+    for time in [Time::Month, Time::Quarter] {
+        let usage = within(time)?;
+        if usage.is_any() {
+            return Ok(usage);
         }
     }
-    usage.ok_or_else(|| Error::WrongUse("a time is shown".to_owned()))
+    within(Time::All)
 }
 
 fn within(
@@ -125,13 +132,13 @@ fn within(
     let filter = SessionFilter { period, ..SessionFilter::default() };
     let tools = database.tools(&filter)?;
     let days = first.map(|first| (first, now.date()));
-    Ok(Usage { tools, time, ..used(app, sessions, by, &filter, days) })
+    Ok(Usage { tools, ..used(app, sessions, (time, by), &filter, days) })
 }
 
 fn used(
     app: &App,
     sessions: &[SessionUsage],
-    stack: Stack,
+    (time, stack): (Time, Stack),
     filter: &SessionFilter,
     days: Option<(Date, Date)>,
 ) -> Usage {
@@ -159,7 +166,7 @@ fn used(
         chart.sum_up(if stack == Stack::Model { MOST_MODELS } else { usize::MAX });
     }
     Usage {
-        time: Time::All,
+        time,
         cost,
         tokens,
         total_cost: total.cost,

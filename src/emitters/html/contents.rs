@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::{
     Page,
+    agent::agent_family,
     file::file,
     icon::icon,
     page::Facts,
@@ -150,7 +151,7 @@ impl Contents {
                     @if let Some(reason) = &row.reason { span.sub { (line(&**reason)) } }
                 }
                 td.c-project { (line(&*row.project)) }
-                td.c-agent { span.agent data-agent=(super::page::family(agent)) { (line(agent)) } }
+                td.c-agent { span.agent data-agent=(agent_family(agent)) { (line(agent)) } }
                 td.c-model { (line(row.model.as_deref().unwrap_or_default())) }
                 td class="n c-begun" {
                     @if let Some(at) = row.begun {

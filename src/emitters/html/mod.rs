@@ -23,6 +23,7 @@
 //! assert!(html.contains("&lt;script&gt;") && !html.contains("<script>alert"));
 //! ```
 
+mod agent;
 mod body;
 mod call;
 mod contents;
@@ -47,6 +48,7 @@ mod title;
 mod words;
 
 pub use self::{
+    agent::agent_family,
     contents::Contents,
     emitter::{HtmlEmitter, HtmlEmitterState},
     file::SHEET,

@@ -1,6 +1,6 @@
 //! The list of sessions.
 
-use foldline::emitters::{database::query::SessionOrder, human};
+use foldline::emitters::{database::query::SessionOrder, html::agent_family, human};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 
@@ -268,7 +268,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
                 @if let Some(second) = &session.second { (below(*number, second)) }
             }
             td.c-project { (line(project)) }
-            td.c-agent { span.agent data-agent=(family(agent)) { (line(agent_name(agent))) } }
+            td.c-agent { span.agent data-agent=(agent_family(agent)) { (line(agent_name(agent))) } }
             td.c-model { (line(session.model.as_deref().unwrap_or_default())) }
             td class="n c-begun" {
                 @if let Some(at) = moment(session.began, zone) {
@@ -331,12 +331,6 @@ fn agent_name(agent: &str) -> &str {
         ("amp", "Amp"),
     ];
     NAMES.into_iter().find(|(name, _)| *name == agent).map_or(agent, |(_, name)| name)
-}
-
-/// The agent family, for which the style sheet has a mark.
-fn family(agent: &str) -> &'static str {
-    let known = ["claude", "codex", "droid", "gemini", "cursor"];
-    known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
 }
 
 fn moment(millis: Option<i64>, zone: &TimeZone) -> Option<Zoned> {

@@ -59,7 +59,7 @@ pub(in crate::serve) fn charts(usage: &Usage) -> Markup {
         None => "all".to_owned(),
     };
     html! {
-        @if usage.total_tokens > 0 || usage.total_cost.is_some() {
+        @if usage.is_any() {
             (small(&format!("Cost, {days}"), &total(usage), &usage.cost, dollars))
             (small(&format!("Tokens, {days}"), &human::count(usage.total_tokens), &usage.tokens, count))
         }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     super::{
+        agent::agent_family,
         icon::icon,
         text::line,
         time::{Clock, DATED},
@@ -28,7 +29,7 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
                 }
                 (outcome(session))
                 @if let Some(agent) = &session.agent {
-                    span.agent data-agent=(family(&agent.decode())) {
+                    span.agent data-agent=(agent_family(&agent.decode())) {
                         (line(agent.decode()))
                         @if let Some(version) = &session.version { " " (line(version.decode())) }
                     }
@@ -85,12 +86,6 @@ fn outcome(session: &Session) -> Markup {
             @if let Some(reason) = reason { ": " (line(reason)) }
         }
     }
-}
-
-/// The agents for which the style sheet has a mark.
-pub(in crate::emitters::html) fn family(agent: &str) -> &'static str {
-    let known = ["claude", "codex", "droid", "gemini", "cursor"];
-    known.into_iter().find(|known| agent.starts_with(known)).unwrap_or("other")
 }
 
 fn figures(facts: &Facts) -> Markup {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
+pub(super) use self::facts::Facts;
 use self::facts::{About, Told};
-pub(super) use self::{about::family, facts::Facts};
 pub use self::{history::History, snapshot::Snapshot};
 use super::{
     emitter::HtmlEmitter, file::file, fragment::Fragment, icon::icon, text::line, time::Clock,
