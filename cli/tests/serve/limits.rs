@@ -172,6 +172,10 @@ fn a_crowd_that_reads_nothing_needs_little_memory() {
     for path in ["/api/sessions/session/patches", "/sessions/session/fragments"] {
         let (one, all) = (cost(path, 1), cost(path, 500));
         println!("{path}: one reader {one} KiB, 500 readers {all} KiB");
-        assert!(all < one + (60 << 10), "{path}: one reader {one} KiB, 500 readers {all} KiB");
+        // A reader holds up to 64 KiB of events and 32 KiB in each direction of its connection. The snapshots that
+        // readers share are as many as there were rounds when they came, which depends on the load of the machine.
+        // A thread for each reader cost 138 MiB.
+        let most = 500 * (64 + 2 * 32) + (32 << 10);
+        assert!(all < one + most, "{path}: one reader {one} KiB, 500 readers {all} KiB");
     }
 }
