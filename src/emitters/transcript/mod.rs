@@ -58,8 +58,8 @@ use crate::{
 /// };
 ///
 /// let mut transcript = Transcript::new(TranscriptStyle::new(80));
-/// let event = DomainEvent::entry(NormalizedEntry::new(UserMessage, "Clear the screen: \x1b[2J"));
-/// assert_eq!(transcript.emit(&event).as_slice(), ["❯ Clear the screen: ␛[2J"]);
+/// let event = DomainEvent::entry(NormalizedEntry::new(UserMessage, "A bell \x07rings"));
+/// assert_eq!(transcript.emit(&event).as_slice(), ["❯ A bell ␇rings"]);
 /// ```
 /// This memory is its [`Resume::State`]. The style is not part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
