@@ -36,12 +36,12 @@ impl Server {
         self.address(&name)
     }
 
-    /// Ends all connections to a database.
-    pub(crate) fn disconnect(address: &str) {
+    /// Ends all connections to a database: their number.
+    pub(crate) fn disconnect(address: &str) -> i64 {
         let (_, name) = address.rsplit_once('/').unwrap();
         let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                    WHERE datname = $1 AND pid <> pg_backend_pid()";
-        Self::get().client("postgres").query_one(sql, &[&name]).unwrap();
+        Self::get().client("postgres").query_one(sql, &[&name]).unwrap().get(0)
     }
 
     fn address(&self, name: &str) -> String {

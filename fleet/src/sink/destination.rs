@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -68,25 +69,25 @@ impl Destination {
     }
 
     /// The marks of the database.
-    pub(crate) fn marks(&self) -> Result<Vec<Mark>, Error> {
-        Ok(match self {
-            Self::File { database, .. } => outputs(database)?,
-            Self::Server(database) => database.marks()?,
-        })
+    pub(crate) fn marks(&mut self) -> Result<Vec<Mark>, Error> {
+        match self {
+            Self::File { database, .. } => outputs(database),
+            Self::Server(database) => again(database, |database| Ok(database.marks()?)),
+        }
     }
 
     pub(super) fn mark(&mut self, name: &str) -> Result<Option<Json>, Error> {
-        Ok(match self {
-            Self::File { database, .. } => database.mark(name)?,
-            Self::Server(database) => again(database, |database| database.mark(name))?,
-        })
+        match self {
+            Self::File { database, .. } => Ok(database.mark(name)?),
+            Self::Server(database) => again(database, |database| Ok(database.mark(name)?)),
+        }
     }
 
     pub(super) fn load(&mut self, source: &SourceName) -> Result<Option<Checkpoint>, Error> {
-        Ok(match self {
-            Self::File { database, .. } => database.load(source)?,
-            Self::Server(database) => again(database, |database| database.load(source))?,
-        })
+        match self {
+            Self::File { database, .. } => Ok(database.load(source)?),
+            Self::Server(database) => again(database, |database| Ok(database.load(source)?)),
+        }
     }
 
     /// Begins a transaction, unless a mark has another state than expected: then returns that mark.
@@ -123,26 +124,16 @@ impl Destination {
     /// Connects to a server again, until it answers, or the sink is stopped, or `limit` is over.
     pub(super) fn reach_again(
         &mut self,
-        lost: &PostgresError,
+        lost: PostgresError,
         stop: &AtomicBool,
         limit: Option<Duration>,
     ) -> Result<(), Error> {
-        say(&format!("{lost}; waiting for it"));
         let Self::Server(database) = self else { return Ok(()) };
-        let begun = Instant::now();
-        loop {
-            match database.reconnect() {
-                Ok(()) => return Ok(()),
-                Err(error)
-                    if !error.is_transient()
-                        || stop.load(Ordering::Relaxed)
-                        || limit.is_some_and(|limit| begun.elapsed() >= limit) =>
-                {
-                    return Err(error.into());
-                }
-                Err(_) => thread::sleep(AGAIN),
-            }
-        }
+        let mut lost = Some(lost);
+        until_reached(stop, limit, || match lost.take() {
+            Some(lost) => Err(lost.into()),
+            None => Ok(database.reconnect()?),
+        })
     }
 
     /// What messages call the database.
@@ -150,8 +141,11 @@ impl Destination {
         self.store().name()
     }
 
-    pub(super) fn totals(&self) -> Result<Totals, Error> {
-        Ok(self.store().totals()?)
+    pub(super) fn totals(&mut self) -> Result<Totals, Error> {
+        match self {
+            Self::File { database, .. } => Ok(database.totals()?),
+            Self::Server(database) => again(database, |database| Ok(database.totals()?)),
+        }
     }
 
     fn store(&self) -> &dyn Store {
@@ -179,18 +173,38 @@ impl Destination {
 /// Reads from a server, again after a new connection if the first one is lost.
 fn again<T>(
     database: &mut Postgres,
-    read: impl Fn(&mut Postgres) -> Result<T, PostgresError>,
-) -> Result<T, PostgresError> {
+    read: impl Fn(&mut Postgres) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut is_lost = false;
+    until_reached(&AtomicBool::new(false), Some(PATIENCE), || {
+        if mem::replace(&mut is_lost, true) {
+            database.reconnect()?;
+        }
+        read(database)
+    })
+}
+
+/// Repeats what needs a server until it answers, or the sink is stopped, or `limit` is over.
+pub(super) fn until_reached<T>(
+    stop: &AtomicBool,
+    limit: Option<Duration>,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
     let begun = Instant::now();
+    let mut is_said = false;
     loop {
-        match read(database) {
-            Err(error) if error.is_transient() && begun.elapsed() < PATIENCE => {
-                say(&format!("{error}; waiting for it"));
+        match attempt() {
+            Err(Error::Server(error))
+                if error.is_transient()
+                    && !stop.load(Ordering::Relaxed)
+                    && limit.is_none_or(|limit| begun.elapsed() < limit) =>
+            {
+                if !mem::replace(&mut is_said, true) {
+                    say(&format!("{error}; waiting for it"));
+                }
                 thread::sleep(AGAIN);
-                // If this fails, so does the next attempt to read.
-                let _ = database.reconnect();
             }
-            read => return read,
+            answer => return answer,
         }
     }
 }

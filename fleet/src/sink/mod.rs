@@ -42,6 +42,7 @@ pub(crate) use self::{
     quarantine::{Held, held},
 };
 use self::{
+    destination::until_reached,
     feed::{Feed, Unsettled},
     lag::{Lag, Reader},
     offsets::Offsets,
@@ -82,7 +83,8 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
-    let database = Destination::open(&place, trail, wait)?;
+    // It may be lost before the first transaction, or start after its sinks.
+    let database = until_reached(&stop, args.limit(), || Destination::open(&place, trail, wait))?;
     let only = args.partitions();
     let group = topics.sink_group(args.name.as_deref());
     let (consumers, mut sink) =
@@ -141,7 +143,7 @@ impl Sink {
         is_audited: bool,
         mut database: Destination,
     ) -> Result<([Reader; 2], Self), Error> {
-        let quarantine = Quarantine::read(&database, &topics.events)?;
+        let quarantine = Quarantine::read(&mut database, &topics.events)?;
         let mut assign = |topic: Topic, name| {
             let released = |partition| quarantine.begin(topic, partition);
             Offsets::assign(client, (name, group), only, released, &mut database)
@@ -277,7 +279,7 @@ impl Sink {
                     records.retain(|(source, _)| *source != source_name);
                 }
                 Err(CommitError::Failed(Error::Server(error))) if error.is_transient() => {
-                    self.database.reach_again(&error, stop, limit)?;
+                    self.database.reach_again(error, stop, limit)?;
                     if Offsets::are_stored(&self.offsets, &mut self.database)? {
                         self.committed(Receipt::default(), begun);
                         return Ok(());

@@ -73,7 +73,7 @@ struct Released {
 
 impl Quarantine {
     /// Reads the marks of a database.
-    pub(super) fn read(database: &Destination, topic: &str) -> Result<Self, Error> {
+    pub(super) fn read(database: &mut Destination, topic: &str) -> Result<Self, Error> {
         let topic_name = topic.to_owned();
         let (refused, released, caught_up, changed) = Default::default();
         let mut quarantine = Self { topic: topic_name, refused, released, caught_up, changed };

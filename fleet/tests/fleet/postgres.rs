@@ -142,6 +142,26 @@ fn sinks_that_share_a_server_store_what_one_stores_in_a_file() {
     }
 }
 
+/// A server may be restarted while a sink starts.
+#[test]
+#[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
+fn a_sink_that_loses_its_connections_while_it_starts_goes_on() {
+    let store = Store::start("starting");
+    let _worker = Running::start(&store.cluster, &store.topics, &["work"]);
+    store.send("source", &logs::droid("one", 5, 1).into_bytes());
+    let sink = store.sink("0-3");
+    let begun = Instant::now();
+    let mut ended_connections = 0;
+    while ended_connections < 3 {
+        ended_connections += Server::disconnect(&store.address);
+        assert!(begun.elapsed() < WAIT, "the sink does not connect again");
+    }
+    store.await_sources(1);
+    sink.signal(Signal::TERM);
+    let (code, said) = ended(sink);
+    assert_eq!(code, Some(0), "{said}");
+}
+
 #[test]
 #[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
 fn a_sink_beside_another_one_of_the_same_partitions_ends() {
