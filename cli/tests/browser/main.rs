@@ -16,6 +16,7 @@ mod logs;
 mod packages;
 
 mod axe;
+mod code;
 mod driver;
 mod find;
 mod keys;

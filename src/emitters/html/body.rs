@@ -35,7 +35,7 @@ pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
                     (output(&printed.decode()))
                 }
             },
-            ActionType::FileRead { result, .. } => (read(result.as_ref())),
+            ActionType::FileRead { path, result } => (read(&path.decode(), result.as_ref())),
             ActionType::Search { query, result } => (found(&query.decode(), result.as_ref())),
             ActionType::WebFetch { url, result } => {
                 (address(&url.decode()))
@@ -109,7 +109,7 @@ fn prose(result: Option<&ToolResult>, succeeded: bool) -> Markup {
 }
 
 /// The content of a file, with line numbers if the tool put them before each line (`12→`, or a tab).
-fn read(result: Option<&ToolResult>) -> Markup {
+fn read(path: &str, result: Option<&ToolResult>) -> Markup {
     let Some(ToolResult::Text(content)) = result else { return any(result) };
     let content = content.decode();
     let numbered = |row| {
@@ -125,7 +125,7 @@ fn read(result: Option<&ToolResult>) -> Markup {
     if rows.is_empty() || rest.first().is_some_and(|row| !row.is_empty()) {
         return output(&content);
     }
-    html! { (diff::source(&rows)) (output(&rest.join("\n"))) }
+    html! { (diff::source(path, &rows)) (output(&rest.join("\n"))) }
 }
 
 fn address(url: &str) -> Markup {

@@ -11,7 +11,7 @@ use super::{
     icon::{icon, of_action, of_status},
     picture::{self, pictures, without_placeholders},
     setting::{Rendered, Setting},
-    text::line,
+    text::{line, readable},
     time,
     title::title,
 };
@@ -35,6 +35,8 @@ pub(super) fn render(
     let (symbol, status) = of_status(&tool.status);
     let is_running = matches!(tool.status, ToolStatus::Created | ToolStatus::InProgress);
     let name = call_text::name(tool);
+    let shown = readable(&name);
+    let is_renamed = *shown != *name;
     let together = match (setting.with_last, setting.with_next) {
         (false, false) => None,
         (false, true) => Some("first"),
@@ -46,13 +48,13 @@ pub(super) fn render(
         article.entry id={ "e" (index.get()) } data-type="tool_use" data-action=(action.name())
             data-kind=(action.kind().as_str()) data-status=(tool.status.name())
             data-bad[tool.status.is_failure()] data-bad-within[setting.bad > 0]
-            data-par=[together] tabindex="-1" aria-label={ (line(&*name)) ", " (status) }
+            data-tool=(line(&*name)) data-par=[together] tabindex="-1" aria-label={ (line(&*shown)) ", " (status) }
         {
             (time::link(index, entry, &setting.medium.clock))
             details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
                     (icon("i kind", of_action(action)))
-                    span.name { (line(&*name)) }
+                    span.name title=[is_renamed.then(|| line(&*name))] { (line(&*shown)) }
                     (title(entry, tool))
                     (facts(entry, tool, setting))
                     (time::duration(tool.duration_ms))

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::{
     fold::folded,
     output::trim_lines,
-    path::path,
+    path::{language_of, path},
     text::{line, text},
     words::{self, marked},
 };
@@ -65,18 +65,18 @@ fn one(change: &FileChange, is_named: bool) -> Markup {
     match change {
         FileChange::Edit { path, unified_diff, has_line_numbers } => html! {
             (named(is_named, "", path))
-            (diff(&unified_diff.decode(), *has_line_numbers))
+            (diff(&path.decode(), &unified_diff.decode(), *has_line_numbers))
         },
         FileChange::Write { path, content } => html! {
             (named(is_named, "", path))
-            (written(&content.decode()))
+            (written(&path.decode(), &content.decode()))
         },
         FileChange::Delete { path } => named(true, "deleted", path),
         FileChange::Rename { new_path, .. } => named(true, "renamed to", new_path),
     }
 }
 
-fn diff(unified: &str, has_numbers: bool) -> Markup {
+fn diff(path: &str, unified: &str, has_numbers: bool) -> Markup {
     let lines: Vec<&str> = trim_lines(unified).lines().collect();
     let mut changed = changed_words(&lines).into_iter();
     let mut at = None;
@@ -101,7 +101,7 @@ fn diff(unified: &str, has_numbers: bool) -> Markup {
             _ => html! { span { (line(row)) } },
         }
     });
-    rows_folded("diff", &rows.collect::<Vec<_>>())
+    rows_folded("diff", path, &rows.collect::<Vec<_>>())
 }
 
 /// The changed range within each line of a diff: removed lines are compared with an equal number of lines that were
@@ -132,7 +132,7 @@ fn changed_words(lines: &[&str]) -> Vec<Option<Range<usize>>> {
     changed
 }
 
-fn written(content: &str) -> Markup {
+fn written(path: &str, content: &str) -> Markup {
     let content = content.strip_suffix('\n').unwrap_or(content);
     if content.is_empty() {
         return html! {};
@@ -141,20 +141,20 @@ fn written(content: &str) -> Markup {
     let rows = rows.map(|(n, row)| {
         html! { ins data-n=(n) { "+" (line(row.strip_suffix('\r').unwrap_or(row))) } }
     });
-    rows_folded("diff", &rows.collect::<Vec<_>>())
+    rows_folded("diff", path, &rows.collect::<Vec<_>>())
 }
 
 /// The content of a file that was read, with the tool's line numbers, if any.
-pub(super) fn source(numbered: &[(u64, &str)]) -> Markup {
+pub(super) fn source(path: &str, numbered: &[(u64, &str)]) -> Markup {
     let rows = numbered.iter().map(|(n, row)| html! { span data-n=(n) { (text(*row)) } });
-    rows_folded("src", &rows.collect::<Vec<_>>())
+    rows_folded("src", path, &rows.collect::<Vec<_>>())
 }
 
-/// Consecutive rows; if there are many, all but the first ones are folded.
-fn rows_folded(class: &str, rows: &[Markup]) -> Markup {
+/// Consecutive rows of a file; if there are many, all but the first ones are folded.
+fn rows_folded(class: &str, path: &str, rows: &[Markup]) -> Markup {
     let is_long = rows.len() >= HEAD + LEAST;
     let (head, rest) = rows.split_at(if is_long { HEAD } else { rows.len() });
-    let all = |rows: &[Markup]| html! { div class=(class) { @for row in rows { (row) "\n" } } };
+    let all = |rows: &[Markup]| html! { div class=(class) data-language=[language_of(path)] { @for row in rows { (row) "\n" } } };
     html! {
         (all(head))
         @if !rest.is_empty() { (folded(rest.len(), "more line", &all(rest))) }
@@ -175,19 +175,19 @@ mod tests {
 
     #[test]
     fn lines_have_the_numbers_of_the_file() {
-        let html = diff("@@ -12,2 +12,2 @@ fn <main>\n a\n-b\n+c\n", true).into_string();
+        let html = diff("", "@@ -12,2 +12,2 @@ fn <main>\n a\n-b\n+c\n", true).into_string();
         let expected = "<div class=\"diff\"><span class=\"hunk\">@@ -12,2 +12,2 @@ fn &lt;main&gt;</span>\n\
             <span data-o=\"12\" data-n=\"12\"> a</span>\n<del data-o=\"13\">-b</del>\n\
             <ins data-n=\"13\">+c</ins>\n</div>";
         assert_eq!(html, expected);
-        let html = diff("@@ -1,1 +1,1 @@\n-b\n+c", false).into_string();
+        let html = diff("", "@@ -1,1 +1,1 @@\n-b\n+c", false).into_string();
         assert!(html.starts_with(r#"<div class="diff"><span class="hunk">@@</span>"#));
         assert!(!html.contains("data-"));
     }
 
     #[test]
     fn what_changed_within_lines_is_marked() {
-        let html = diff("@@ -1,2 +1,2 @@\n-let a = 1;\n-x\n+let a = 2;\n+let b = 3;\n", true);
+        let html = diff("", "@@ -1,2 +1,2 @@\n-let a = 1;\n-x\n+let a = 2;\n+let b = 3;\n", true);
         let html = html.into_string();
         assert!(html.contains("-let a = <mark>1</mark>;</del>"), "{html}");
         assert!(html.contains("+let a = <mark>2</mark>;</ins>"), "{html}");
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn numbers_may_be_anything() {
         for hunk in ["@@", "@@ -x +y @@", "@@ -18446744073709551615 +18446744073709551615 @@"] {
-            assert!(!diff(&format!("{hunk}\n a\n-b\n+c"), true).into_string().is_empty());
+            assert!(!diff("", &format!("{hunk}\n a\n-b\n+c"), true).into_string().is_empty());
         }
     }
 }

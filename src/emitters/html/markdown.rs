@@ -12,6 +12,7 @@ use pulldown_cmark::{
 
 use super::{
     icon::icon,
+    path,
     text::{line, text},
 };
 use crate::emitters::text::address::is_web;
@@ -218,8 +219,10 @@ impl Writer {
         let caption = html! {
             @if !language.is_empty() { figcaption { (line(language)) } }
         };
-        let begin = format!("<figure>{}<pre tabindex=\"0\"><code>", caption.into_string());
-        self.push(&begin, CODE_END);
+        let named = path::language(language.split([' ', ',', '{']).next().unwrap_or_default());
+        let coloured = named.map(|name| format!(" data-language=\"{name}\"")).unwrap_or_default();
+        let caption = caption.into_string();
+        self.push(&format!("<figure>{caption}<pre tabindex=\"0\"><code{coloured}>"), CODE_END);
     }
 
     fn numbered(&mut self, first: u64) {
@@ -267,7 +270,7 @@ mod tests {
         );
         assert_eq!(
             html("```sh\nls <dir>\n```"),
-            "<figure><figcaption>sh</figcaption><pre tabindex=\"0\"><code>ls &lt;dir&gt;\n\
+            "<figure><figcaption>sh</figcaption><pre tabindex=\"0\"><code data-language=\"sh\">ls &lt;dir&gt;\n\
              </code></pre></figure>"
         );
         assert!(html("|a|b|\n|-|-|\n|1|2|").contains("<th>a</th><th>b</th></tr></thead><tr><td>1"));

@@ -54,6 +54,6 @@ pub use self::{
     file::SHEET,
     fragment::{Fragment, Place},
     icon::SPRITE,
-    page::{History, MARKS, Page, Snapshot},
+    page::{History, Page, SHARED_SCRIPT, Snapshot},
     seam::is_seam,
 };

@@ -10,7 +10,7 @@ mod session;
 mod usage;
 mod window;
 
-use foldline::emitters::html::MARKS;
+use foldline::emitters::html::SHARED_SCRIPT;
 
 pub(super) use self::{
     dock::{end, words},
@@ -25,7 +25,7 @@ pub(super) use self::{
 
 /// The script of the pages: that of files, and its own files, one after the other.
 pub(super) fn script() -> String {
-    [SCRIPT, MARKS].concat()
+    [SCRIPT, SHARED_SCRIPT].concat()
 }
 
 const SCRIPT: &str = concat!(

@@ -21,7 +21,7 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
     let none = Session::default();
     let session = facts.session().unwrap_or(&none);
     html! {
-        header.about {
+        header.about data-calls=(facts.calls) data-bad=(facts.bad) {
             h1 { (line(title)) }
             div.row {
                 @if let Some(moment) = moment {

@@ -23,8 +23,12 @@ use crate::{
     transduce::{Batch, Emitter},
 };
 
-/// The script that finds and marks words, for files and for live pages.
-pub const MARKS: &str = include_str!("../script/marks.js");
+/// The script that marks words, colours code and shows the calls of one tool, for files and for live pages.
+pub const SHARED_SCRIPT: &str = concat!(
+    include_str!("../script/marks.js"),
+    include_str!("../script/code.js"),
+    include_str!("../script/filters.js")
+);
 
 /// The script of a file.
 const FILE: &str = include_str!("../script/file.js");
@@ -145,7 +149,7 @@ impl Page {
                 }
             }
         };
-        file("export", &title, &[MARKS, FILE].concat(), &body)
+        file("export", &title, &[SHARED_SCRIPT, FILE].concat(), &body)
     }
 
     pub(super) fn facts(&self) -> &Facts {

@@ -3,7 +3,12 @@
 use maud::{Markup, html};
 
 use super::{
-    super::{icon::icon, path::path, text::line, time::Clock},
+    super::{
+        icon::icon,
+        path::path,
+        text::{line, readable},
+        time::Clock,
+    },
     facts::{Facts, Turn},
 };
 use crate::emitters::text::{changes::ChangedLines, human};
@@ -73,7 +78,11 @@ fn tools(facts: &Facts) -> Markup {
                 } }
                 tbody {
                     @for (name, tool) in shown {
-                        (row(html! { (line(&***name)) }, tool.calls, tool.bad, tool.p95()))
+                        @let choice = html! {
+                            button.tool type="button" data-tool=(line(&***name)) aria-pressed="false"
+                                title="Show only the calls of this tool" { (line(readable(name))) }
+                        };
+                        (row(choice, tool.calls, tool.bad, tool.p95()))
                     }
                     @if !others.is_empty() {
                         (row(
