@@ -226,6 +226,7 @@ fn rule_matches(rule: &Rule, text: &str, from: usize) -> Vec<Match> {
             "url-credentials" => {
                 whole.as_str().contains(['$', '{', '%']) && is_variable(whole.as_str())
             }
+            _ if entropy(whole.as_str()) < rule.entropy => true,
             _ if rule.is_token || rule.kind == "password-hash" => is_dummy_token(whole.as_str()),
             _ => super::harmless::is_placeholder(whole.as_str()),
         };
@@ -233,6 +234,16 @@ fn rule_matches(rule: &Rule, text: &str, from: usize) -> Vec<Match> {
         (!is_harmless).then_some(Match { kind: rule.kind, whole, cover })
     });
     matches.collect()
+}
+
+/// The entropy of a text by the frequencies of its bytes, in bits a byte.
+fn entropy(text: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
+    let length = text.len() as f64;
+    let shares =
+        counts.into_iter().filter(|count| *count > 0).map(|count| f64::from(count) / length);
+    shares.map(|share| -share * share.log2()).sum()
 }
 
 /// Whether the first letter belongs to a backslash before it.

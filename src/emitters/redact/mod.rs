@@ -5,6 +5,8 @@
 //! credentials in URLs, cookies, e-mail addresses, and long strings that look random. The same secret has the same mark
 //! everywhere (`[github-token 1]`), and a home directory becomes `~`.
 //!
+//! The shapes are those of this module and the rules of gitleaks (`data/gitleaks.tsv`).
+//!
 //! [`Masker`] masks the same secrets in raw lines of a log, byte by byte.
 //!
 //! Both search a text as it is, without escapes such as `\n`, without colours of a terminal, with broken lines joined,

@@ -17,6 +17,9 @@ const TOKENS: &str = include_str!("data/tokens.tsv");
 /// Secrets that are known by the text around them.
 const PHRASES: &str = include_str!("data/phrases.tsv");
 
+/// Rules that others maintain: tokens, and values that are named.
+const GITLEAKS: &str = include_str!("data/gitleaks.tsv");
+
 /// Words in names of secrets.
 const NAMES: [&str; 8] = ["pass", "pwd", "pw", "secret", "token", "key", "credential", "auth"];
 
@@ -30,7 +33,7 @@ pub(super) const PASSWORD: &str = "password";
 pub(super) const RANDOM: &str = "random-string";
 
 /// The number of 64-bit words in a set of rules.
-const SETS: usize = 4;
+const SETS: usize = 7;
 
 /// The memory limit for the automaton of the rules for long strings. With less, its states are computed repeatedly.
 const LONG_LIMIT: usize = 16 << 20;
@@ -43,6 +46,8 @@ pub(super) struct Rule {
     /// It is the shape of a token, which contains no white space.
     pub(super) is_token: bool,
     source: &'static str,
+    /// A secret has at least this entropy, in bits a character.
+    pub(super) entropy: f64,
     /// Compiled when a keyword occurs for the first time: most processes need few of the patterns.
     pattern: OnceLock<Option<Regex>>,
 }
@@ -110,7 +115,7 @@ impl Rules {
     fn read() -> Self {
         let (mut rules, mut long) = (Vec::<Rule>::new(), Vec::new());
         let mut selections = BTreeMap::<String, Selection>::new();
-        for (table, is_token) in [(TOKENS, true), (PHRASES, false)] {
+        for (table, is_token) in [(TOKENS, true), (PHRASES, false), (GITLEAKS, false)] {
             for line in table.lines().filter(|line| !line.starts_with('#')) {
                 let mut columns = line.split('\t');
                 let mut column = || columns.next().unwrap_or_default();
@@ -124,8 +129,10 @@ impl Rules {
                         }
                     }
                 }
+                let is_token = is_token || column() == "token";
+                let entropy = column().parse().unwrap_or(0.0);
                 let pattern = OnceLock::new();
-                rules.push(Rule { kind, words, is_token, source, pattern });
+                rules.push(Rule { kind, words, is_token, source, entropy, pattern });
             }
         }
         for name in NAMES {
@@ -216,13 +223,13 @@ mod tests {
     #[test]
     fn every_pattern_compiles() {
         let rules = Rules::get();
-        assert!(rules.rules.len() > 150 && rules.rules.len() <= SETS * 64);
+        assert!(rules.rules.len() > 350 && rules.rules.len() <= SETS * 64);
         for rule in &rules.rules {
             assert!(rule.pattern().is_some(), "{}: {:?}", rule.kind, Regex::new(rule.source));
             assert!(!rule.words.is_empty(), "{}", rule.kind);
         }
         assert!(rules.keywords.is_some() && rules.long_set().is_some());
-        let keywords = [TOKENS, PHRASES].concat();
+        let keywords = [TOKENS, PHRASES, GITLEAKS].concat();
         let keys = keywords.lines().filter(|line| !line.starts_with('#'));
         for keyword in
             keys.filter_map(|line| line.split('\t').nth(2)).flat_map(|keys| keys.split(' '))
