@@ -6,8 +6,8 @@
 The source is the table of LiteLLM (MIT licence), `model_prices_and_context_window_backup.json` in its packages, which
 `pip download` fetches: every release of the last 90 days, and before that the last one of each minor version. The
 newest release that has a model counts: an older one adds the models that were withdrawn since. Of all tables, the models
-that coding agents use are taken, under the names that agents log, and of each model the rates that the module `pricing`
-reads.
+that coding agents use are taken, under the names that agents log, and of each model the rates and the context
+window that the module `pricing` reads.
 """
 
 import datetime
@@ -95,6 +95,9 @@ def rates(entry):
     factors = {name: factors[name] for name in TERMS if name in factors}
     if kept and factors:
         kept["provider_specific_entry"] = factors
+    window = entry.get("max_input_tokens")
+    if kept and isinstance(window, int):
+        kept["max_input_tokens"] = window
     tiers = entry.get("tiered_pricing")
     if tiers:
         kept["tiered_pricing"] = [

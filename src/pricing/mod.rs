@@ -43,6 +43,8 @@ struct Price {
     tiers: Vec<(u64, Rates)>,
     /// Rates under other terms, such as `fast` and `priority`.
     terms: BTreeMap<String, Rates>,
+    /// The context window, in tokens.
+    window: Option<u64>,
 }
 
 /// US dollars per token.
@@ -109,6 +111,11 @@ impl Prices {
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
 
+    /// The context window of a model, in tokens: the largest input of a request. A contract may allow more.
+    pub fn window(&self, model: &str) -> Option<u64> {
+        self.find(model)?.window
+    }
+
     /// The rates of a model for input, output, cache reads, cache writes and cache writes for an hour; each with the
     /// number of input tokens above which it applies to a request, `None` for the lowest tier.
     #[cfg(feature = "postgres")]
@@ -156,7 +163,12 @@ impl Price {
     /// All rates, this many times as high.
     fn times(&self, factor: f64) -> Self {
         let tiers = self.tiers.iter().map(|(over, rates)| (*over, rates.times(factor)));
-        Self { base: self.base.times(factor), tiers: tiers.collect(), terms: BTreeMap::new() }
+        Self {
+            base: self.base.times(factor),
+            tiers: tiers.collect(),
+            terms: BTreeMap::new(),
+            window: self.window,
+        }
     }
 
     fn rates(&self, usage: &TokenUsage, requests: Requests) -> &Rates {

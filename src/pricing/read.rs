@@ -60,8 +60,9 @@ fn prices(table: &BTreeMap<String, Map<String, Value>>) -> Prices {
 }
 
 fn price(entry: &Map<String, Value>) -> Option<Price> {
+    let window = entry.get("max_input_tokens").and_then(Value::as_u64);
     if let Some(tiers) = entry.get("tiered_pricing").and_then(Value::as_array) {
-        return price_of_ranges(tiers);
+        return price_of_ranges(tiers).map(|price| Price { window, ..price });
     }
     let base = Stated::take(entry, "").over(None)?;
     let mut tiers: Vec<(u64, Rates)> = entry
@@ -84,7 +85,7 @@ fn price(entry: &Map<String, Value>) -> Option<Price> {
         let factor = factor.as_f64().filter(|factor| factor.is_finite() && *factor > 0.0);
         terms.extend(factor.map(|factor| (name.clone(), base.times(factor))));
     }
-    Some(Price { base, tiers, terms })
+    Some(Price { base, tiers, terms, window })
 }
 
 /// Prices by ranges of input tokens of a request: `[from, to]`.

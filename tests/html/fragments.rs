@@ -254,6 +254,39 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
 }
 
 #[test]
+fn the_context_is_that_of_the_last_request() {
+    use foldline::{conversation::TokenUsage, pricing::Prices};
+    let prices = r#"{"m": {"input_cost_per_token": 2, "output_cost_per_token": 3, "max_input_tokens": 1000}}"#;
+    let prices = Arc::new(Prices::read(prices).unwrap());
+    let used = |id: Option<&str>, model: &str, input, output| DomainEvent::Usage {
+        usage: Box::new(TokenUsage {
+            input_tokens: Some(input),
+            output_tokens: Some(output),
+            ..TokenUsage::default()
+        }),
+        model: Some(model.into()),
+        message_id: id.map(Into::into),
+        timestamp: None,
+    };
+    let context = |events: &[DomainEvent]| {
+        let mut page = Page::with_prices(Arc::clone(&prices));
+        events.iter().for_each(|event| page.apply(event));
+        let about = page.snapshot().about();
+        let (_, context) = about.split_once("<dt>Context</dt><dd>")?;
+        Some(context.split("</div>").next()?.replace("</dd><dd>", ", ").replace("</dd>", ""))
+    };
+    let first = used(Some("1"), "m", 100, 20);
+    assert_eq!(context(std::slice::from_ref(&first)).as_deref(), Some("12 %, 120 of 1.0k"));
+    let second = used(Some("2"), "m", 590, 4);
+    assert_eq!(context(&[first.clone(), second]).as_deref(), Some("59 %, 594 of 1.0k"));
+    // Sums of several requests, models without a window, and more than the window say nothing.
+    let sum = used(None, "m", 900, 0);
+    assert_eq!(context(&[first.clone(), sum]).as_deref(), Some("12 %, 120 of 1.0k"));
+    assert_eq!(context(&[used(Some("1"), "other", 5, 0)]), None);
+    assert_eq!(context(&[first, used(Some("2"), "m", 5000, 0)]), None);
+}
+
+#[test]
 fn entries_can_have_links_that_ask_for_more() {
     let call = command("ls", None);
     let events = [begins("c", &call), DomainEvent::entry(command("cat", Some("c")))];

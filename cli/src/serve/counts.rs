@@ -8,6 +8,7 @@ pub(super) struct Counts {
     /// Those without any choice.
     pub(super) total: u64,
     pub(super) running: u64,
+    pub(super) waiting: u64,
     pub(super) failed: u64,
 }
 
@@ -17,6 +18,7 @@ impl Counts {
         match status {
             "" => Some(self.all),
             "running" => Some(self.running),
+            "waiting" => Some(self.waiting),
             "failed" => Some(self.failed),
             _ => None,
         }

@@ -65,6 +65,7 @@ impl Filter {
             state: match self.status.as_str() {
                 "failed" => Some(StateFilter::Failed),
                 "running" => Some(StateFilter::RunningSince(since)),
+                "waiting" => Some(StateFilter::WaitingSince(since)),
                 "done" => Some(StateFilter::DoneBefore(since)),
                 _ => None,
             },
@@ -146,9 +147,10 @@ fn words<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
 fn status<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
     let status = String::deserialize(value)?;
     match &*status {
-        "" | "running" | "failed" | "done" => Ok(status),
+        "" | "running" | "waiting" | "failed" | "done" => Ok(status),
         other => {
-            let why = format!("unknown status `{other}`, expected running, failed or done");
+            let why =
+                format!("unknown status `{other}`, expected running, waiting, failed or done");
             Err(D::Error::custom(why))
         }
     }

@@ -41,9 +41,9 @@ pub(super) fn add(
 
 fn open(call: &OpenCall) -> SecondLine {
     let (tool, what) = (&call.tool, first_line(&call.what).unwrap_or_default());
-    match call.status.as_str() {
-        "pending_approval" => SecondLine::Asks(format!("{tool} asks: {what}")),
-        _ => SecondLine::Says(format!("{tool}: {what}")),
+    match call.waiting {
+        0 => SecondLine::Says(format!("{tool}: {what}")),
+        _ => SecondLine::Asks(format!("{tool} asks: {what}")),
     }
 }
 

@@ -142,6 +142,7 @@ pub(super) fn counts(
         total: count(&Filter::default())?,
         all: with("")?,
         running: with("running")?,
+        waiting: with("waiting")?,
         failed: with("failed")?,
     })
 }

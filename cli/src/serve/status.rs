@@ -11,7 +11,7 @@ use crate::answer::when;
 pub(super) enum Status {
     /// Its log grew in the last minute, and no end is stated.
     Running,
-    /// The same, and a call waits for permission.
+    /// The same, and a call waits for a person.
     Waiting,
     /// It failed, as its log states.
     Failed,

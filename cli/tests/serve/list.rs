@@ -57,6 +57,26 @@ fn a_running_call_is_below_the_title_and_choices_have_counts() {
 }
 
 #[test]
+fn a_session_that_asks_waits() {
+    let (_folder, logs) = folder();
+    let asked =
+        json!({"questions": [{"question": "Which port?", "header": "Port", "options": []}]});
+    let call = json!([{"type": "tool_use", "id": "c", "name": "AskUserQuestion", "input": asked}]);
+    append(&logs.join("log.jsonl"), &line("s", "assistant", "1", &call));
+    let runs = json!([{"type": "text", "text": "I look."}]);
+    append(&logs.join("other.jsonl"), &line("t", "assistant", "2", &runs));
+    let server = Server::start(&logs, &[]);
+    let asks = "<span class=\"sub ask\">AskUserQuestion asks: Which port?</span>";
+    until("it asks", || server.body("/rows").contains(asks));
+    let list = server.body("/");
+    assert!(list.contains("Waiting<small>1</small>"), "{list}");
+    let waiting: serde_json::Value =
+        serde_json::from_str(&server.body("/api/sessions?status=waiting")).unwrap();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(1));
+    assert_eq!((&waiting[0]["session"], &waiting[0]["status"]), (&json!("s"), &json!("waiting")));
+}
+
+#[test]
 fn a_session_without_a_prompt_has_the_first_words_of_its_agent() {
     let (_folder, logs) = folder();
     let said = json!([{"type": "text", "text": "The index is rebuilt.\nAll is well."}]);

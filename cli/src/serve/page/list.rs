@@ -15,8 +15,13 @@ use crate::serve::{
 const KEYS: [(&[&str], &str); 3] =
     [(&["j", "k"], "next, previous session"), (&["/"], "search"), (&["?"], "this help")];
 
-const STATUSES: [(&str, &str); 4] =
-    [("", "All"), ("running", "Running"), ("failed", "Failed"), ("done", "Done")];
+const STATUSES: [(&str, &str); 5] = [
+    ("", "All"),
+    ("running", "Running"),
+    ("waiting", "Waiting"),
+    ("failed", "Failed"),
+    ("done", "Done"),
+];
 
 /// The page with the list.
 pub(in crate::serve) fn list(

@@ -2,7 +2,7 @@
 
 use super::{
     companions::{COMPANIONS, fact, is_whole, whole},
-    sql::like,
+    sql::{WAITING, like},
     word_search::WordSearch,
 };
 use crate::{
@@ -90,6 +90,8 @@ pub enum StateFilter {
     Failed,
     /// No end is stated, and the log grew after this moment.
     RunningSince(i64),
+    /// The same, and a call waits for a person.
+    WaitingSince(i64),
     /// It did not fail, and the log did not grow after this moment.
     DoneBefore(i64),
 }
@@ -159,6 +161,11 @@ impl SessionFilter {
                 StateFilter::RunningSince(since) => {
                     format!("{outcome} IS NULL AND {written} > {}", parameters.add(since))
                 }
+                StateFilter::WaitingSince(since) => format!(
+                    "{outcome} IS NULL AND {written} > {} AND EXISTS (
+                         SELECT 1 FROM tool_calls WHERE session = sessions.id AND {WAITING})",
+                    parameters.add(since)
+                ),
                 StateFilter::DoneBefore(since) => format!(
                     "{written} <= {} AND coalesce({outcome}, '') NOT IN {failed}",
                     parameters.add(since)

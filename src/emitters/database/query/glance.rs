@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sql::WAITING;
 use crate::emitters::database::{Store, StoreError};
 
 /// A tool call without a result.
@@ -12,20 +13,21 @@ pub struct OpenCall {
     pub tool: String,
     /// The short title of the call, at most 300 characters.
     pub what: String,
-    /// `created`, `in_progress`, or `pending_approval`.
-    pub status: String,
+    /// 1 if it waits for a person, else 0.
+    pub waiting: i64,
 }
 
 impl dyn Store + '_ {
-    /// The call that a session waits for: one that waits for permission, or else the last open one.
+    /// The call that a session waits for: one that waits for a person, or else the last open one.
     pub fn open_call(&self, session: i64) -> Result<Option<OpenCall>, StoreError> {
         let mut parameters = self.parameters();
         let session = parameters.add(session);
         let sql = format!(
-            "SELECT tool_name AS tool, text_start(entries.content, 300) AS what, status
+            "SELECT tool_name AS tool, text_start(entries.content, 300) AS what,
+                 CASE WHEN {WAITING} THEN 1 ELSE 0 END AS waiting
              FROM tool_calls JOIN entries ON entries.id = tool_calls.entry
              WHERE tool_calls.session = {session} AND status IN ('created', 'in_progress', 'pending_approval')
-             ORDER BY CASE status WHEN 'pending_approval' THEN 0 ELSE 1 END, entries.idx DESC LIMIT 1"
+             ORDER BY waiting DESC, entries.idx DESC LIMIT 1"
         );
         Ok(self.ask(&sql, &parameters)?.pop())
     }

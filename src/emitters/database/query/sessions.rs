@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     SessionFilter,
     companions::{fact, with_companions},
-    sql::{FAILURES, integer, sum},
+    sql::{FAILURES, WAITING, integer, sum},
     usage::{basis, sums},
 };
 use crate::emitters::database::{Row, Store, StoreError};
@@ -48,7 +48,7 @@ pub struct SessionRow {
     pub calls: i64,
     /// Failed tool calls.
     pub failures: i64,
-    /// Tool calls that wait for permission.
+    /// Tool calls that wait for a person.
     pub waiting: i64,
     /// Tokens of input.
     pub input_tokens: Option<i64>,
@@ -210,7 +210,7 @@ impl dyn Store + '_ {
             parent = fact("parent_session_id"),
             calls = count("true"),
             failures = count(FAILURES),
-            waiting = count("status = 'pending_approval'"),
+            waiting = count(WAITING),
             basis = basis("logged", "estimated"),
             chosen = with_companions("SELECT id FROM found"),
             sums = sums(&estimated_cost, "session IN (SELECT id FROM chosen)"),

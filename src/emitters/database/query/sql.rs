@@ -55,6 +55,11 @@ fn json(cell: Cell<'_>) -> Json {
 pub(super) const FAILURES: &str =
     "(status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')";
 
+/// Calls that wait for a person: for a permission, or an answer.
+pub(super) const WAITING: &str =
+    "(status = 'pending_approval' OR (status IN ('created', 'in_progress')
+    AND action_name IN ('question', 'plan_presentation')))";
+
 /// The sum of integers. SQLite's own sum fails on overflow: one absurd number of a log would spoil the answer for all
 /// sessions. Sums are exact up to 2^53, and end at the largest integer.
 pub(in crate::emitters::database) fn sum(column: &str) -> String {

@@ -106,6 +106,11 @@ fn figures(facts: &Facts) -> Markup {
                 }
             }))
         }
+        @if let Some((used, window)) = facts.context {
+            (figure("Context", &format!("{} %", u128::from(used) * 100 / u128::from(window.max(1))), &html! {
+                (human::count(used)) " of " (human::count(window))
+            }))
+        }
         (figure("Calls", &facts.calls.to_string(), &html! {
             @if facts.bad > 0 { span.bad { (facts.bad) " failed" } } @else { "none failed" }
         }))

@@ -39,6 +39,8 @@ pub(in crate::emitters::html) struct Facts {
     pub(in crate::emitters::html) bad: u64,
     pub(in crate::emitters::html) begun: Option<Timestamp>,
     pub(in crate::emitters::html) ended: Option<Timestamp>,
+    /// The tokens of the last request, and the context window of its model.
+    pub(in crate::emitters::html) context: Option<(u64, u64)>,
     /// The turns of open calls.
     open: BTreeMap<CorrId, Option<usize>>,
 }
@@ -79,6 +81,8 @@ pub(in crate::emitters::html) struct Told {
     pub(in crate::emitters::html) about: About,
     /// The estimated cost in dollars, if the log does not state it and there are prices.
     pub(in crate::emitters::html) estimated: Option<f64>,
+    /// The tokens of a request, and the context window of its model, if they are known.
+    pub(in crate::emitters::html) context: Option<(u64, u64)>,
 }
 
 /// Tokens and their cost.
@@ -164,6 +168,10 @@ impl Facts {
                 let model = self.model(model.as_ref()).into_owned();
                 self.models.entry(model).or_default().add(usage, told.estimated);
                 self.used.add(usage, told.estimated);
+                // A contract may allow more than the window that is known.
+                if let Some((used, window)) = told.context {
+                    self.context = Some((used, window)).filter(|_| used > 0 && used <= window);
+                }
                 self.is_cost_stated |= usage.cost_usd.is_some()
                     && usage.input_tokens.is_none()
                     && usage.output_tokens.is_none();

@@ -100,7 +100,7 @@ impl Page {
             None if self.emitter.unknown() > unknown => About::Unknown,
             None => About::Session,
         };
-        let told = Told { about, estimated: self.estimated(event) };
+        let told = Told { about, estimated: self.estimated(event), context: self.context(event) };
         self.shown.facts.apply(event, told);
         (fragment, told)
     }
@@ -112,6 +112,15 @@ impl Page {
         let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
         let cost = self.prices.as_ref()?.cost(&model, usage, requests)?;
         (cost.basis == CostBasis::Estimated).then_some(cost.usd)
+    }
+
+    /// The tokens of a request, and the context window of its model.
+    fn context(&self, event: &DomainEvent) -> Option<(u64, u64)> {
+        let DomainEvent::Usage { usage, model, message_id: Some(_), .. } = event else {
+            return None;
+        };
+        let window = self.prices.as_ref()?.window(&self.shown.facts.model(model.as_ref()))?;
+        Some((usage.input_tokens?.saturating_add(usage.output_tokens.unwrap_or(0)), window))
     }
 
     fn remaining(&mut self) -> Vec<Fragment> {
