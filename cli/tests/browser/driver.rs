@@ -11,6 +11,7 @@ use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
     wd::Capabilities,
+    wd::WindowHandle,
 };
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -89,6 +90,19 @@ impl Browser {
         let tab = self.runtime.block_on(self.client.new_window(true)).unwrap();
         self.runtime.block_on(self.client.switch_to_window(tab.handle)).unwrap();
         self.open(address);
+    }
+
+    /// Opens an address in a new window, which becomes the page under test, and returns its handle.
+    pub(crate) fn open_window(&self, address: &str) -> WindowHandle {
+        let window = self.runtime.block_on(self.client.new_window(false)).unwrap();
+        self.show(&window.handle);
+        self.open(address);
+        window.handle
+    }
+
+    /// Makes a window the page under test.
+    pub(crate) fn show(&self, window: &WindowHandle) {
+        self.runtime.block_on(self.client.switch_to_window(window.clone())).unwrap();
     }
 
     /// Closes the page under test; another tab becomes the page under test.

@@ -1,5 +1,7 @@
 //! Many tabs of one browser, which has six connections to a server.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::{
@@ -36,4 +38,31 @@ fn twenty_tabs_are_alive() {
     }
     browser.until(&format!("document.querySelectorAll('#feed .entry').length === {entries}"));
     browser.is_whole();
+}
+
+#[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
+fn more_windows_than_connections_are_alive() {
+    let browser = Browser::start(Screen::Desk);
+    let (_folder, logs) = folder();
+    let log = logs.join("log.jsonl");
+    let content = answered(20, 7);
+    let end = content[..content.len() / 2].rfind('\n').unwrap() + 1;
+    append(&log, &content[..end]);
+    let server = Server::start(&logs, &[]);
+    browser.open(&server.link);
+    let address = format!("{}sessions/1", server.link);
+    let windows: Vec<_> = (0..9).map(|_| browser.open_window(&address)).collect();
+    let before = browser.entries();
+    append(&log, &content[end..]);
+    let mut entries = BTreeSet::new();
+    for window in &windows {
+        browser.show(window);
+        assert_eq!(browser.get("document.hidden"), json!(false));
+        browser.until(&format!("document.querySelectorAll('#feed .entry').length > {before}"));
+        browser.is_whole();
+        entries.insert(browser.entries());
+        assert_eq!(browser.reports(), [""; 0]);
+    }
+    assert_eq!(entries.len(), 1);
 }

@@ -3,11 +3,13 @@
 function following(session) {
   const live = byId("live");
   const behind = byId("behind");
+  let settles = 0; // until then, the end moves without news
   session.news = 0; // entries that came and were not seen
 
   const isAtEnd = () => innerHeight + scrollY >= root.scrollHeight - 48;
 
   function toEnd(frames = 3) {
+    settles = performance.now() + 3000;
     scrollTo(0, root.scrollHeight);
     // Entries get their height when they are first drawn.
     if (frames > 0) requestAnimationFrame(() => (live.checked || session.isPast()) && toEnd(frames - 1));
@@ -50,6 +52,12 @@ function following(session) {
     },
     { passive: true },
   );
+
+  // Entries get their height when they are first drawn, which may take many frames. What the reader opens does not move.
+  new ResizeObserver(() => {
+    if (live.checked && !session.isPast() && performance.now() < settles) scrollTo(0, root.scrollHeight);
+  }).observe(session.feed);
+  session.feed.addEventListener("click", () => (settles = 0));
 
   Object.assign(session, { live, isAtEnd, toEnd, showBehind, follow });
 }

@@ -42,13 +42,16 @@ function startList(list) {
     change();
   });
 
-  // A browser has six connections to a server for all its tabs: a page that is not visible holds none.
   let source;
   const update = () => refresh().catch(console.error);
-  function follow() {
+  async function follow() {
+    const isLasting = !document.hidden && (await lasting.keep());
     if (document.hidden) {
       source?.close();
       source = undefined;
+    } else if (!isLasting) {
+      update();
+      setTimeout(follow, LOOK);
     } else if (source === undefined) {
       source = new EventSource(list.dataset.events);
       source.addEventListener("update", update);

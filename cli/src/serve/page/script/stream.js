@@ -82,7 +82,8 @@ function streaming(session) {
     if (document.hidden) return;
     const wait = Math.min(30_000, failures === 0 ? 0 : 500 * 2 ** failures);
     if (from === "") failures += 1;
-    setTimeout(() => {
+    setTimeout(async () => {
+      const isLasting = await lasting.keep();
       source?.close();
       if (document.hidden) {
         waiting = from;
@@ -101,25 +102,32 @@ function streaming(session) {
       });
       source.addEventListener("open", () => setTimeout(() => (failures = 0), 10_000));
       const current = source;
+      if (!isLasting) setTimeout(() => source === current && pause(), LOOK / 4);
       watchConnection(
         current,
         () => source === current,
-        () => connect(session.isPast() ? (last ?? session.place) : session.place),
+        () => connect(reached()),
       );
       // The status comes as soon as the connection is there again.
       source.addEventListener("error", () => source === current && (byId("state").textContent = "not connected"));
     }, wait);
   }
 
-  // A browser has six connections to a server for all its tabs: a page that is not visible holds none.
+  // The place after which the next event is expected.
+  const reached = () => (session.isPast() ? (last ?? session.place) : session.place);
+  function leave() {
+    waiting = reached();
+    source.close();
+    source = undefined;
+  }
+  // The connection is given to other pages for a while.
+  function pause() {
+    leave();
+    setTimeout(() => waiting !== undefined && connect(waiting), LOOK);
+  }
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden && source !== undefined) {
-      waiting = session.isPast() ? (last ?? session.place) : session.place;
-      source.close();
-      source = undefined;
-    } else if (!document.hidden && waiting !== undefined) {
-      connect(waiting);
-    }
+    if (document.hidden && source !== undefined) leave();
+    else if (!document.hidden && waiting !== undefined) connect(waiting);
   });
 
   // Connects again for the present, at once, since no error occurred.

@@ -4,7 +4,7 @@ mod parts;
 mod types;
 
 use self::{
-    parts::{Part, PartKind, Response},
+    parts::{Part, PartKind, Response, joined},
     types::{Detail, SessionJson, SessionLine},
 };
 use crate::{
@@ -63,7 +63,7 @@ impl Executor for QwenSession {
             SessionJson::Message { kind, parts, facts, usage } => {
                 let is_told = |json: &Json| parts.iter().any(|part| part.tells(json));
                 meta.extra.extend(facts.into_iter().filter(|(_, json)| !is_told(json)));
-                for part in parts {
+                for part in joined(parts) {
                     say(part, &kind, &mut meta, cx);
                 }
                 if !is_copy {

@@ -55,6 +55,23 @@ pub(super) fn take<'a>(message: &mut Object<'a>) -> Vec<Part<'a>> {
     message.array("parts").unwrap_or_default().into_iter().map(Part::read).collect()
 }
 
+/// A file belongs to the words before it: together they are one part.
+pub(super) fn joined(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    let mut joined: Vec<Part<'_>> = Vec::with_capacity(parts.len());
+    for mut part in parts {
+        if let PartKind::Media(file) = &mut part.kind
+            && let Some(Part { kind: PartKind::Text(words), unknown }) = joined.last_mut()
+            && let Some(whole) = content::lines(&[words.clone(), std::mem::take(file).into()])
+        {
+            *words = whole;
+            unknown.append(&mut part.unknown);
+        } else {
+            joined.push(part);
+        }
+    }
+    joined
+}
+
 impl<'a> Part<'a> {
     /// A text part.
     pub(super) fn text(text: Text) -> Self {
