@@ -254,6 +254,18 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
 }
 
 #[test]
+fn clones_of_a_page_are_apart() {
+    let begun = Page::default().in_zone(jiff::tz::TimeZone::UTC);
+    let pages = [begun.clone(), begun].map(|mut page| {
+        page.apply(&begins("c", &command("ls", None)));
+        page.apply(&ends("c", command("ls", None), ToolStatus::Success));
+        page.render()
+    });
+    assert!(pages[0].contains("data-status=\"success\""), "{}", pages[0]);
+    assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
 fn the_context_is_that_of_the_last_request() {
     use foldline::{conversation::TokenUsage, pricing::Prices};
     let prices = r#"{"m": {"input_cost_per_token": 2, "output_cost_per_token": 3, "max_input_tokens": 1000}}"#;

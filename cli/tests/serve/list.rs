@@ -57,6 +57,25 @@ fn a_running_call_is_below_the_title_and_choices_have_counts() {
 }
 
 #[test]
+fn each_session_has_its_own_entries() {
+    let (_folder, logs) = folder();
+    let call = json!([{"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": "ls"}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": "c", "content": "a"}]);
+    for session in ["s", "t", "u"] {
+        let log = line(session, "assistant", "1", &call) + &line(session, "user", "2", &result);
+        fs::write(logs.join(format!("{session}.jsonl")), log).unwrap();
+    }
+    let server = Server::start(&logs, &[]);
+    until("all are in the list", || server.body("/rows").matches("<tr data-state").count() == 3);
+    for number in 1..=3 {
+        let path = format!("/sessions/{number}");
+        until("its call has ended", || server.body(&path).contains("data-status=\"success\""));
+        let page = server.body(&path);
+        assert!(page.contains("id=\"e0\"") && !page.contains("id=\"e2\""), "{page}");
+    }
+}
+
+#[test]
 fn a_session_that_asks_waits() {
     let (_folder, logs) = folder();
     let asked =

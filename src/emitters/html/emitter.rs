@@ -111,6 +111,15 @@ impl Default for HtmlEmitter {
     }
 }
 
+impl HtmlEmitter {
+    /// The same emitter with a counter of its own. Clones share one.
+    pub(super) fn apart(&self) -> Self {
+        let Self { state, indices, medium } = self;
+        let indices = EntryIndices::starting_at(indices.given());
+        Self { state: state.clone(), indices, medium: medium.clone() }
+    }
+}
+
 impl<P: EntryIndexProvider> HtmlEmitter<P> {
     /// An emitter that takes the indices of new entries from `indices`.
     pub fn new(indices: P) -> Self {

@@ -37,7 +37,7 @@ const FILE: &str = include_str!("../script/file.js");
 /// models.
 ///
 /// It holds the rendered entries, and is therefore as large as the page.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Page {
     emitter: HtmlEmitter,
     shown: Snapshot,
@@ -163,6 +163,15 @@ impl Page {
 
     pub(super) fn facts(&self) -> &Facts {
         &self.shown.facts
+    }
+}
+
+/// Clones count their entries apart.
+impl Clone for Page {
+    fn clone(&self) -> Self {
+        let Self { emitter, shown, note, prices } = self;
+        let (shown, note, prices) = (shown.clone(), note.clone(), prices.clone());
+        Self { emitter: emitter.apart(), shown, note, prices }
     }
 }
 
