@@ -254,6 +254,22 @@ fn what_a_log_does_not_say_that_it_cost_is_estimated() {
 }
 
 #[test]
+fn open_calls_are_counted_and_those_that_wait_for_a_person() {
+    let asks = ActionType::Question { questions: vec!["Which?".into()], result: None };
+    let asks = call("Ask", asks, None);
+    let mut page = Page::default();
+    page.apply(&begins("c", &command("ls", None)));
+    page.apply(&begins("q", &asks));
+    let about = page.snapshot().about();
+    assert!(about.contains("1 waits for a person"), "{about}");
+    assert!(about.contains("none failed, 1 running"), "{about}");
+    page.apply(&ends("c", command("ls", None), ToolStatus::Success));
+    page.apply(&ends("q", asks, ToolStatus::Success));
+    let about = page.snapshot().about();
+    assert!(!about.contains("waits") && !about.contains("running"), "{about}");
+}
+
+#[test]
 fn clones_of_a_page_are_apart() {
     let begun = Page::default().in_zone(jiff::tz::TimeZone::UTC);
     let pages = [begun.clone(), begun].map(|mut page| {

@@ -28,6 +28,13 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
                     span class="state chip when-past" { (icon("i", "clock")) "as it was " (line(moment)) }
                 }
                 (outcome(session))
+                @let (running, waiting) = facts.open();
+                @if waiting > 0 {
+                    span class="state chip" data-state="waiting" {
+                        (icon("i", "wait"))
+                        (waiting) @if waiting == 1 { " waits" } @else { " wait" } " for a person"
+                    }
+                }
                 @if let Some(agent) = &session.agent {
                     span.agent data-agent=(agent_family(&agent.decode())) {
                         (line(agent.decode()))
@@ -54,7 +61,7 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
                 }
                 @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
             }
-            dl.figures { (figures(facts)) }
+            dl.figures { (figures(facts, running)) }
         }
     }
 }
@@ -88,7 +95,7 @@ fn outcome(session: &Session) -> Markup {
     }
 }
 
-fn figures(facts: &Facts) -> Markup {
+fn figures(facts: &Facts, running: usize) -> Markup {
     let usage = facts.summary.usage.unwrap_or_default();
     let warnings: u64 = facts.summary.warnings.values().sum();
     let turns = facts.turns.len();
@@ -113,6 +120,7 @@ fn figures(facts: &Facts) -> Markup {
         }
         (figure("Calls", &facts.calls.to_string(), &html! {
             @if facts.bad > 0 { span.bad { (facts.bad) " failed" } } @else { "none failed" }
+            @if running > 0 { ", " (running) " running" }
         }))
         @if warnings > 0 {
             (figure("Warnings", &warnings.to_string(), &html! {

@@ -41,8 +41,15 @@ pub(in crate::emitters::html) struct Facts {
     pub(in crate::emitters::html) ended: Option<Timestamp>,
     /// The tokens of the last request, and the context window of its model.
     pub(in crate::emitters::html) context: Option<(u64, u64)>,
-    /// The turns of open calls.
-    open: BTreeMap<CorrId, Option<usize>>,
+    open: BTreeMap<CorrId, OpenCall>,
+}
+
+/// A call without a final result.
+#[derive(Clone, Copy, Debug)]
+struct OpenCall {
+    turn: Option<usize>,
+    /// It waits for a person: for a permission, or an answer.
+    waits: bool,
 }
 
 /// A prompt by a person, and the totals of its turn.
@@ -150,17 +157,21 @@ impl Facts {
                 self.entry(entry, index);
                 self.said(entry);
                 if entry.tool().is_some() {
-                    self.call(None);
+                    self.call();
                     self.end(entry, self.turns.len().checked_sub(1));
                 }
             }
             DomainEvent::NewToolCall { corr_id, entry } => {
                 self.entry(entry, index);
-                self.call(Some(corr_id));
+                self.call();
+                let (turn, waits) = (self.turns.len().checked_sub(1), waits(entry));
+                self.open.insert(corr_id.clone(), OpenCall { turn, waits });
             }
             DomainEvent::UpdateToolCall { corr_id, entry } => {
                 let is_final = entry.tool().is_some_and(|tool| tool.status.is_final());
-                if is_final && let Some(turn) = self.open.remove(corr_id) {
+                if !is_final && let Some(open) = self.open.get_mut(corr_id) {
+                    open.waits = waits(entry);
+                } else if let Some(OpenCall { turn, .. }) = self.open.remove(corr_id) {
                     self.end(entry, turn);
                 }
             }
@@ -209,14 +220,17 @@ impl Facts {
         }
     }
 
-    fn call(&mut self, id: Option<&CorrId>) {
+    fn call(&mut self) {
         self.calls += 1;
         if let Some(turn) = self.turns.last_mut() {
             turn.calls += 1;
         }
-        if let Some(id) = id {
-            self.open.insert(id.clone(), self.turns.len().checked_sub(1));
-        }
+    }
+
+    /// The number of calls that run, and of those that wait for a person.
+    pub(in crate::emitters::html) fn open(&self) -> (usize, usize) {
+        let waiting = self.open.values().filter(|open| open.waits).count();
+        (self.open.len() - waiting, waiting)
     }
 
     fn end(&mut self, entry: &NormalizedEntry, turn: Option<usize>) {
@@ -257,4 +271,15 @@ impl Facts {
         let stated = session.and_then(|session| session.duration_ms);
         self.ended.and_then(|ended| ended.millis_since(self.begun?)).filter(|ms| *ms > 0).or(stated)
     }
+}
+
+/// Whether an open call waits for a person.
+fn waits(entry: &NormalizedEntry) -> bool {
+    let asks = |action: &ActionType| {
+        matches!(action, ActionType::Question { .. } | ActionType::PlanPresentation { .. })
+    };
+    entry.tool().is_some_and(|tool| {
+        tool.status == ToolStatus::PendingApproval
+            || !tool.status.is_final() && asks(&tool.action_type)
+    })
 }
