@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "mcp")]
+use super::mcp::McpArgs;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::verbs::{
@@ -81,6 +83,13 @@ pub(super) enum Command {
     /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+    /// Answer agents about past sessions, by the Model Context Protocol
+    ///
+    /// The agent starts it and asks it over standard input and output: --print-config shows how to add it to Claude Code,
+    /// Codex, Cursor or Gemini CLI. It only reads. Questions are about the project that the agent works in, unless it
+    /// asks about all projects.
+    #[cfg(feature = "mcp")]
+    Mcp(McpArgs),
 
     /// Report the format of each log and its unknown parts
     Doctor(DoctorArgs),

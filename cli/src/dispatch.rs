@@ -85,6 +85,8 @@ impl Program {
             Command::Prune(args) => prune::run(args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(args) => crate::mcp::run(self, args),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),
             Command::Check(args) => check::run(args),

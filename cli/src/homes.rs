@@ -138,6 +138,11 @@ impl DatabaseOption {
         self.db.is_none()
     }
 
+    /// The database as it was named on the command line.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        self.db.as_deref()
+    }
+
     /// Where the database is. A missing folder of the default database is created, accessible to its owner only.
     ///
     /// # Errors

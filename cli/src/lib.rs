@@ -17,6 +17,8 @@ mod homes;
 mod log;
 mod logging;
 mod malformed;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod options;
 mod outputs;
 mod pace;

@@ -40,4 +40,4 @@ pub mod usage;
 #[cfg(feature = "processor")]
 pub use self::dynamic::DynEmitter;
 #[cfg(any(feature = "transcript", feature = "html", feature = "markdown"))]
-pub use self::text::{human, terminal};
+pub use self::text::{human, printed, terminal};

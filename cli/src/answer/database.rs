@@ -71,6 +71,24 @@ impl Opened {
         Ok(Self { engine: Engine::File(database), is_damaged, _folder: folder })
     }
 
+    /// A database that was opened and checked before.
+    pub(crate) fn checked(database: Box<dyn Store>) -> Self {
+        Self { engine: Engine::Server(database), is_damaged: Cell::default(), _folder: None }
+    }
+
+    /// Makes later queries fail at the end of this time, or when `is_unwanted` becomes true.
+    pub(crate) fn stop_when(
+        &mut self,
+        longest: Duration,
+        is_unwanted: Box<dyn FnMut() -> bool + Send>,
+    ) -> Result<(), Error> {
+        let database: &mut dyn Store = match &mut self.engine {
+            Engine::File(database) => database,
+            Engine::Server(database) => &mut **database,
+        };
+        Ok(database.stop_when(longest, is_unwanted)?)
+    }
+
     /// The database, if it is a file.
     pub(crate) fn file(&self) -> Option<&Database> {
         match &self.engine {
@@ -128,6 +146,11 @@ impl DatabaseArgs {
     /// Where the database is.
     pub(crate) fn place(&self) -> Result<DatabasePlace, Error> {
         self.database.place()
+    }
+
+    /// The database as it was named on the command line.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        self.database.named()
     }
 
     /// The path of the database, for what only works with a file.

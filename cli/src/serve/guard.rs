@@ -5,7 +5,7 @@
 //! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link.
 //! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
 //!   is not readable by scripts and not sent by other sites.
-//! - Only `GET` and `HEAD` are allowed: nothing can be changed.
+//! - Only `GET` and `HEAD` are allowed, and `POST` of questions to [`QUESTIONS`]: nothing can be changed.
 //! - A page may load only the style sheet and the script of this server ([`POLICY`]).
 
 use std::{
@@ -26,6 +26,9 @@ use crate::error::Error;
 /// The content security policy of the pages.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Where questions of the Model Context Protocol are posted.
+pub(super) const QUESTIONS: &str = "/mcp";
 
 /// The access rules.
 #[derive(Clone)]
@@ -124,7 +127,9 @@ impl Rules {
     /// The response to a rejected request.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let refuse = |status, why: &str| Some(Failed(status, why.to_owned()).into_response());
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        // A question is no change, although it is posted.
+        let is_question = request.uri().path() == QUESTIONS && *request.method() == Method::POST;
+        if !is_question && !matches!(*request.method(), Method::GET | Method::HEAD) {
             return refuse(StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed here.");
         }
         let mut hosts = request.headers().get_all(header::HOST).iter();

@@ -27,6 +27,8 @@ mod page;
 mod past;
 mod patience;
 mod picture;
+#[cfg(feature = "mcp")]
+mod questions;
 mod rendered;
 mod request;
 mod resume;

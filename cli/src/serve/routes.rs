@@ -11,11 +11,13 @@ use axum::{
 };
 use foldline::emitters::html::SHEET;
 
+#[cfg(feature = "mcp")]
+use super::questions::questions;
 use super::{
     api,
     app::App,
     failed::{Failed, worded},
-    guard::{Guard, guard},
+    guard::{self, Guard},
     list, page, past,
     schema::{SCHEMA, TYPES},
     session, usage,
@@ -26,7 +28,10 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         let text = Bytes::from(text.into_owned());
         get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
     };
-    Router::new()
+    let routes = Router::new();
+    #[cfg(feature = "mcp")]
+    let routes = routes.route(guard::QUESTIONS, questions(&app));
+    routes
         .route("/", get(list::page))
         .route("/rows", get(list::rows))
         .route("/charts", get(list::charts))
@@ -48,7 +53,7 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/foldline.css", text("text/css; charset=utf-8", SHEET.into()))
         .route("/page.js", text("text/javascript; charset=utf-8", page::script().into()))
         .fallback(|| async { Failed(StatusCode::NOT_FOUND, "There is no such page.".to_owned()) })
-        .layer(middleware::from_fn_with_state(rules, guard))
+        .layer(middleware::from_fn_with_state(rules, guard::guard))
         .layer(middleware::from_fn(worded))
         .with_state(app)
 }

@@ -6,6 +6,6 @@ pub(super) mod call_text;
 #[cfg(any(feature = "transcript", feature = "html"))]
 pub(super) mod changes;
 pub mod human;
-pub(super) mod printed;
+pub mod printed;
 pub(super) mod sgr;
 pub mod terminal;

@@ -1,4 +1,11 @@
 //! What a terminal leaves of the output of a program: progress bars, erased lines, and sequences that print nothing.
+//!
+//! ```
+//! use foldline::emitters::printed::{plain, spoken};
+//!
+//! assert_eq!(plain("10 %\r100 %\n\x1b[31mdone\x1b[0m"), "100 %\ndone");
+//! assert_eq!(spoken("\x1b[1mAll\x1b[0m of it"), "All of it");
+//! ```
 
 use std::borrow::Cow;
 
@@ -21,7 +28,7 @@ pub(in crate::emitters) fn printed(text: &str) -> Cow<'_, str> {
 
 /// A message without the sequences of a terminal. All of its text stays: who writes a message must not be able to hide
 /// a part of it.
-pub(in crate::emitters) fn spoken(text: &str) -> Cow<'_, str> {
+pub fn spoken(text: &str) -> Cow<'_, str> {
     without_colors(shown(text, false))
 }
 
@@ -58,9 +65,8 @@ fn shown(text: &str, is_output: bool) -> Cow<'_, str> {
     Cow::Owned(screen.shown)
 }
 
-/// [`printed`] without colours.
-#[cfg(any(test, feature = "markdown", feature = "transcript"))]
-pub(in crate::emitters) fn plain(text: &str) -> Cow<'_, str> {
+/// The text that a terminal shows in the end, without colours.
+pub fn plain(text: &str) -> Cow<'_, str> {
     without_colors(printed(text))
 }
 

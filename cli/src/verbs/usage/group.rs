@@ -77,13 +77,13 @@ impl By {
 }
 
 /// What was used under one key.
-pub(super) struct Group<'s> {
-    pub(super) key: Vec<Option<String>>,
-    pub(super) sum: UsageSum<'s>,
+pub(crate) struct Group<'s> {
+    pub(crate) key: Vec<Option<String>>,
+    pub(crate) sum: UsageSum<'s>,
 }
 
 /// Adds up by the keys: the latest time first, then the most input.
-pub(super) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Group<'s>> {
+pub(crate) fn groups<'s>(used: &Used<'s>, by: &[By], zone: &TimeZone) -> Vec<Group<'s>> {
     let mut sums = BTreeMap::<Vec<Option<String>>, UsageSum<'s>>::new();
     for row in &used.rows {
         let key = by.iter().map(|by| by.value(row, zone)).collect();

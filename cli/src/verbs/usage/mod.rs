@@ -16,8 +16,7 @@ use std::{
 use clap::Args;
 use foldline::{conversation::Timestamp, emitters::database::query::Period};
 
-pub(crate) use self::group::{By, by_model};
-use self::group::{Group, groups};
+pub(crate) use self::group::{By, Group, by_model, groups};
 pub(crate) use self::used::{Spent, Used};
 use crate::{
     answer::{
@@ -100,7 +99,7 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
 }
 
 /// The time range, extended to the beginning of its quarter of an hour, since stored usage is not more precise.
-fn quarters(period: Period) -> Period {
+pub(crate) fn quarters(period: Period) -> Period {
     match period {
         Period::ALL => period,
         Period { start, .. } => {

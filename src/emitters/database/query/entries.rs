@@ -85,6 +85,31 @@ impl dyn Store + '_ {
         self.titled(self.entries_of(&entries, filter, self.parameters())?)
     }
 
+    /// The calls of the same tool that succeeded after a failed call, the earliest first: later ones of its session,
+    /// and those of the other selected sessions at a later time. The content is the beginning of the output.
+    pub fn successes_after(
+        &self,
+        failure: &FoundEntry,
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let later = format!(
+            "status = 'success' AND tool_name = {} AND (
+                 entries.session = {session} AND idx > {} OR entries.session <> {session} AND timestamp > {})",
+            parameters.add(failure.tool.clone().unwrap_or_default()),
+            parameters.add(failure.index),
+            parameters.add(failure.at.unwrap_or(i64::MAX)),
+            session = parameters.add(failure.session),
+        );
+        let entries = Entries {
+            content: "text_start(output, 200)",
+            from: "entries",
+            condition: &later,
+            order: "timestamp NULLS FIRST, entries.id",
+        };
+        self.entries_of(&entries, filter, parameters)
+    }
+
     /// The entries in the order of their time.
     pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
         let entries = Entries {

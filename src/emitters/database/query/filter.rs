@@ -44,6 +44,8 @@ pub struct SessionFilter {
     pub agent_name: Option<String>,
     /// A folder, or the last parts or other whole parts of its path.
     pub project: Option<String>,
+    /// The folder is one of these paths, or below one of them; empty for any folder.
+    pub folders: Vec<String>,
     /// The last part of the folder, in upper or lower case.
     pub folder_name: Option<String>,
     /// The name of a model that was used has this part, in upper or lower case.
@@ -150,6 +152,9 @@ impl SessionFilter {
             )
         });
         all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
+        if !self.folders.is_empty() {
+            all.push(is_below(&self.folders, parameters));
+        }
         if let Some(text) = &self.text {
             all.push(has_text(text, parameters));
         }
@@ -218,8 +223,14 @@ impl SessionFilter {
             let cwd = session.cwd.as_ref().map(Text::decode);
             cwd.is_some_and(|cwd| within(&cwd).contains(&within(project)))
         });
+        let is_below = self.folders.is_empty() || {
+            let cwd = session.cwd.as_ref().map(|cwd| below(&cwd.decode()));
+            let folders = self.folders.iter().map(|folder| below(folder));
+            cwd.is_some_and(|cwd| folders.into_iter().any(|folder| cwd.starts_with(&folder)))
+        };
         is_of_agent
             && is_in_project
+            && is_below
             && is(&self.branch, &session.branch)
             && is(&self.task, &session.task)
     }
@@ -261,6 +272,21 @@ impl SessionName {
             }
         }
     }
+}
+
+/// A condition on a row of `sessions`: its folder is one of these, or below one of them.
+fn is_below(folders: &[String], parameters: &mut Parameters) -> String {
+    let cwd = format!("replace({}, '\\', '/') || '/'", fact("cwd"));
+    let one = |folder: &String| {
+        let folder = parameters.add(below(folder));
+        format!("substr({cwd}, 1, length({folder})) = {folder}")
+    };
+    format!("({})", folders.iter().map(one).collect::<Vec<_>>().join(" OR "))
+}
+
+/// A path with a slash at its end, so that a path below it begins with it.
+fn below(path: &str) -> String {
+    format!("{}/", path.replace('\\', "/").trim_end_matches('/'))
 }
 
 /// A path between slashes, so that only whole parts match.

@@ -1,0 +1,55 @@
+//! Results as a list that ends with what was left out, and with the call that gets it.
+
+use serde_json::json;
+
+use super::{call::Call, page::Page};
+use crate::error::Error;
+
+/// The largest number of results that are read for an answer. No answer has room for more.
+pub(crate) const MOST_READ: usize = 400;
+
+/// A list of results.
+pub(crate) struct Results<'r, T> {
+    /// The lines before them.
+    pub(crate) head: String,
+    /// The results, without those that were skipped.
+    pub(crate) rows: &'r [T],
+    /// The number of skipped results.
+    pub(crate) offset: u32,
+}
+
+impl<T> Results<'_, T> {
+    /// The results that fit, as `block` words each of them. At least one is in the answer, shortened if necessary.
+    pub(crate) fn answer(
+        self,
+        call: &Call<'_>,
+        mut block: impl FnMut(&T) -> Result<String, Error>,
+    ) -> Result<String, Error> {
+        let Self { head, rows, offset } = self;
+        let is_more = rows.len() > MOST_READ;
+        let rows = rows.get(..MOST_READ).unwrap_or(rows);
+        let end = |shown: usize| {
+            let next = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(shown);
+            let left = match (rows.len() - shown, is_more) {
+                (0, false) => return String::new(),
+                (left, false) => format!("{left} more"),
+                (left, true) => format!("more than {left} more"),
+            };
+            format!("Left out: {left}. The next: {}\n", call.again(&[("offset", json!(next))]))
+        };
+        let mut page = Page::new(call.budget()).keeping(&end(rows.len().saturating_sub(1)));
+        page.push_beginning(&head);
+        let mut shown = 0;
+        for row in rows {
+            let block = block(row)?;
+            if !page.push(&block) {
+                if shown > 0 {
+                    break;
+                }
+                page.push_beginning(&block);
+            }
+            shown += 1;
+        }
+        Ok(page.finish(&end(shown)))
+    }
+}

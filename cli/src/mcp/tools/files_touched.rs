@@ -1,0 +1,94 @@
+//! `files_touched`: files that agents read or changed, or the sessions that touched one.
+
+use foldline::emitters::database::query::{FileRow, SessionFileRow, SessionFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::tool_arguments::ToolArguments;
+use crate::{
+    error::Error,
+    mcp::{
+        arguments::{Bounds, Scope},
+        call::Call,
+        listing::{MOST_READ, Results},
+        quote::{line, quoted},
+    },
+};
+
+/// The arguments of `files_touched`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct FilesTouched {
+    /// File or folder, or the last parts of its path: lists the sessions that touched it. Without it, all touched files
+    /// are listed.
+    path: Option<String>,
+    /// true: only changes, no reads.
+    changed: bool,
+    #[serde(flatten)]
+    scope: Scope,
+    #[serde(flatten)]
+    bounds: Bounds,
+}
+
+impl ToolArguments for FilesTouched {
+    const NAME: &'static str = "files_touched";
+    const TITLE: &'static str = "Touched files";
+    const ABOUT: &'static str = "Lists the files that coding agents read or changed in this project, the latest first; \
+        with a path, the past sessions that touched that file or folder. Use it to find who changed a file, and when.";
+
+    fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
+        let filter = SessionFilter {
+            offset: self.bounds.offset as usize,
+            limit: Some(MOST_READ + 1),
+            ..call.filter(&self.scope)?
+        };
+        let (head, offset) = (String::new(), self.bounds.offset);
+        match &self.path {
+            Some(path) => {
+                let found = call.database.sessions_of_file(path, &filter, self.changed)?;
+                if found.is_empty() {
+                    return Ok(call.nothing("That file was not touched", &self.scope));
+                }
+                Results { head, rows: &found, offset }.answer(call, |row| of_session(call, row))
+            }
+            None => {
+                let found = call.database.files(&filter, self.changed)?;
+                if found.is_empty() {
+                    return Ok(call.nothing("No file was touched", &self.scope));
+                }
+                Results { head, rows: &found, offset }.answer(call, |row| Ok(file(call, row)))
+            }
+        }
+    }
+}
+
+fn of_session(call: &Call<'_>, row: &SessionFileRow) -> Result<String, Error> {
+    let name = call.name(row.session, row.session_id.as_deref())?;
+    let (at, calls) = (call.minute(row.at), row.calls);
+    let title = text(call, row.title.as_deref().unwrap_or_default());
+    let path = text(call, &row.path);
+    Ok(format!(
+        "{name} {at} {} x{calls}\n{}",
+        changes(&row.changes),
+        quoted(&format!("{path} | {title}"))
+    ))
+}
+
+fn file(call: &Call<'_>, row: &FileRow) -> String {
+    let (at, sessions, calls) = (call.minute(row.at), row.sessions, row.calls);
+    let path = text(call, &row.path);
+    format!("{at} {} x{calls}, sessions: {sessions}\n{}", changes(&row.changes), quoted(&path))
+}
+
+/// The kinds of access, separated by slashes.
+fn changes(changes: &str) -> String {
+    changes.replace(',', "/")
+}
+
+fn text(call: &Call<'_>, text: &str) -> String {
+    line(&call.redaction.borrow_mut().text(text), 300)
+}

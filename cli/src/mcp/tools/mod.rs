@@ -1,0 +1,69 @@
+//! The tools: a file each, and the list of them.
+
+mod failures;
+mod files_touched;
+mod get_session;
+mod likeness;
+mod reason;
+mod recent_sessions;
+mod search_sessions;
+mod session_head;
+mod tool_arguments;
+mod usage;
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool, ToolAnnotations};
+
+use self::{
+    failures::Failures, files_touched::FilesTouched, get_session::GetSession,
+    recent_sessions::RecentSessions, search_sessions::SearchSessions,
+    tool_arguments::ToolArguments, usage::UsageTotals,
+};
+use super::{
+    arguments::{self, Object},
+    call::Call,
+};
+use crate::error::Error;
+
+/// A tool: its description for clients, and how it answers.
+pub(super) struct Answering {
+    pub(super) tool: Tool,
+    answer: fn(&Call<'_>, &Object, &Object) -> Result<String, Error>,
+}
+
+/// The tools, the usual first one first.
+pub(super) fn tools() -> Vec<Answering> {
+    vec![
+        Answering::of::<RecentSessions>(),
+        Answering::of::<SearchSessions>(),
+        Answering::of::<GetSession>(),
+        Answering::of::<Failures>(),
+        Answering::of::<FilesTouched>(),
+        Answering::of::<UsageTotals>(),
+    ]
+}
+
+impl Answering {
+    fn of<Q: ToolArguments>() -> Self {
+        // What is asked is on this machine, and stays as it is.
+        let annotations = ToolAnnotations::with_title(Q::TITLE)
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false);
+        let schema = Arc::new(arguments::schema::<Q>());
+        let tool = Tool::new(Q::NAME, Q::ABOUT, schema).with_title(Q::TITLE);
+        let answer = |call: &Call<'_>, schema: &Object, arguments: &Object| {
+            let question: Q = arguments::read(Q::NAME, schema, arguments)?;
+            call.bound(question.bounds())?;
+            question.answer(call)
+        };
+        Self { tool: tool.with_annotations(annotations), answer }
+    }
+
+    /// The answer to a call with these arguments.
+    pub(super) fn answer(&self, call: &Call<'_>, arguments: &Object) -> Result<String, Error> {
+        (self.answer)(call, &self.tool.input_schema, arguments)
+    }
+}

@@ -1,0 +1,58 @@
+//! `recent_sessions`: the latest sessions.
+
+use foldline::emitters::database::query::{SessionFilter, SessionOrder, StateFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{session_head::session_head, tool_arguments::ToolArguments};
+use crate::{
+    error::Error,
+    mcp::{
+        arguments::{Bounds, Scope},
+        call::Call,
+        listing::{MOST_READ, Results},
+    },
+};
+
+/// The arguments of `recent_sessions`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct RecentSessions {
+    /// true: only sessions that ended without success, as their logs state.
+    failed: bool,
+    #[serde(flatten)]
+    scope: Scope,
+    #[serde(flatten)]
+    bounds: Bounds,
+}
+
+impl ToolArguments for RecentSessions {
+    const NAME: &'static str = "recent_sessions";
+    const TITLE: &'static str = "Recent sessions";
+    const ABOUT: &'static str = "Lists past sessions of coding agents (Claude Code, Codex, Gemini and others) in this \
+        project, the latest first: title, agent, time, numbers of entries, calls and failures, cost. Use it to find out \
+        what was done here before. get_session reads one.";
+
+    fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
+        let filter = SessionFilter {
+            state: self.failed.then_some(StateFilter::Failed),
+            is_listed: true,
+            offset: self.bounds.offset as usize,
+            limit: Some(MOST_READ + 1),
+            ..call.filter(&self.scope)?
+        };
+        let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
+        if sessions.is_empty() {
+            return Ok(call.nothing("There is nothing", &self.scope));
+        }
+        let results = Results { head: String::new(), rows: &sessions, offset: self.bounds.offset };
+        results.answer(call, |session| {
+            let name = call.name(session.number, session.session.as_deref())?;
+            Ok(session_head(call, session, &name))
+        })
+    }
+}

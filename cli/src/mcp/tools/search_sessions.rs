@@ -1,0 +1,88 @@
+//! `search_sessions`: a full-text search.
+
+use foldline::emitters::database::query::{FoundEntry, MATCH, SearchTerms, SessionFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::tool_arguments::ToolArguments;
+use crate::{
+    error::Error,
+    mcp::{
+        arguments::{Bounds, Scope},
+        call::Call,
+        excerpt::excerpt,
+        listing::{MOST_READ, Results},
+        quote::{line, quoted},
+    },
+};
+
+/// The longest excerpt in characters.
+const LONGEST: usize = 300;
+
+/// The arguments of `search_sessions`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SearchSessions {
+    /// Words, or parts of words; a phrase in double quotes. An entry has to contain all of them.
+    text: String,
+    #[serde(flatten)]
+    scope: Scope,
+    #[serde(flatten)]
+    bounds: Bounds,
+}
+
+impl ToolArguments for SearchSessions {
+    const NAME: &'static str = "search_sessions";
+    const TITLE: &'static str = "Search past sessions";
+    const ABOUT: &'static str = "Searches the full text of past sessions of coding agents (Claude Code, Codex, Gemini \
+        and others) in this project: prompts, answers, commands, and outputs of tools, the best matches first. Each match \
+        cites SESSION:ENTRY, which get_session reads with its surroundings. Use it to find what was said, decided or tried \
+        before.";
+
+    fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
+        let terms = SearchTerms::of(&self.text);
+        let terms = terms
+            .ok_or_else(|| Error::WrongUse("there is no word to search for in text".to_owned()))?;
+        let filter = SessionFilter {
+            offset: self.bounds.offset as usize,
+            limit: Some(MOST_READ + 1),
+            ..call.filter(&self.scope)?
+        };
+        call.database.check_search_index()?;
+        let found = call.database.search(&terms, &filter)?;
+        if found.is_empty() {
+            return Ok(call.nothing("Nothing was found", &self.scope));
+        }
+        let results = Results { head: String::new(), rows: &found, offset: self.bounds.offset };
+        results.answer(call, |hit| block(call, hit))
+    }
+}
+
+/// A match: where it is, and as text of the log: its session, its tool and the text around it.
+fn block(call: &Call<'_>, hit: &FoundEntry) -> Result<String, Error> {
+    let name = call.name(hit.session, hit.session_id.as_deref())?;
+    let kind = hit.entry_type.replace('_', " ");
+    let snippet = hit.content.as_deref().unwrap_or_default();
+    let snippet = match call.redaction.borrow().is_on() {
+        false => snippet.replace(MATCH[0], "«").replace(MATCH[1], "»"),
+        // A snippet may begin within a secret, which would not be found then.
+        true => excerpt(call, hit, snippet)?,
+    };
+    let mut redaction = call.redaction.borrow_mut();
+    let mut text = |text: &Option<String>, most| {
+        line(&redaction.text(text.as_deref().unwrap_or_default()), most)
+    };
+    let (title, tool) = (text(&hit.title, 80), text(&hit.tool, 60));
+    let about = if tool.is_empty() { title } else { format!("{title} | {tool}") };
+    let at = call.minute(hit.at);
+    Ok(format!(
+        "{name}:{} {at} {}\n{}{}",
+        hit.index,
+        kind.trim_end(),
+        quoted(&about),
+        quoted(&line(&snippet, LONGEST))
+    ))
+}
