@@ -139,6 +139,7 @@ impl DatabaseOption {
     }
 
     /// The database as it was named on the command line.
+    #[cfg(feature = "mcp")]
     pub(crate) fn named(&self) -> Option<&Path> {
         self.db.as_deref()
     }

@@ -27,6 +27,8 @@ mod interleaved;
 mod lines;
 mod logging;
 mod logs;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 mod nul_characters;
 mod one_story;

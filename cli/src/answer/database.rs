@@ -72,11 +72,13 @@ impl Opened {
     }
 
     /// A database that was opened and checked before.
+    #[cfg(all(feature = "mcp", feature = "serve"))]
     pub(crate) fn checked(database: Box<dyn Store>) -> Self {
         Self { engine: Engine::Server(database), is_damaged: Cell::default(), _folder: None }
     }
 
     /// Makes later queries fail at the end of this time, or when `is_unwanted` becomes true.
+    #[cfg(feature = "mcp")]
     pub(crate) fn stop_when(
         &mut self,
         longest: Duration,
@@ -149,6 +151,7 @@ impl DatabaseArgs {
     }
 
     /// The database as it was named on the command line.
+    #[cfg(feature = "mcp")]
     pub(crate) fn named(&self) -> Option<&Path> {
         self.database.named()
     }

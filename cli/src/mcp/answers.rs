@@ -11,10 +11,11 @@ use tokio::{
 };
 
 use super::{
-    arguments::Object,
+    arguments::{LEAST_TOKENS, Object},
     call::Call,
     page::Page,
     quote::{message, quoted},
+    tokens::Tokens,
 };
 use crate::{answer::Opened, error::Error, exit, program::Program};
 
@@ -81,7 +82,8 @@ impl Answers {
         is_unwanted: IsUnwanted,
         work: impl FnOnce(&Call<'_>, &ToolRequest) -> Result<T, Error>,
     ) -> Result<T, String> {
-        let database = (self.open)(is_unwanted).map_err(|error| error.to_string() + "\n")?;
+        let database = (self.open)(is_unwanted)
+            .map_err(|error| refused(Tokens::new(LEAST_TOKENS), &error.to_string()))?;
         let (defaults, question) = ((&self.prices, &self.zone), (&*asked.tool, &asked.arguments));
         let call =
             Call::new(&self.program, &database, defaults, &asked.folders, question, self.redacts);
@@ -102,8 +104,11 @@ pub(crate) fn with_damage(call: &Call<'_>, answer: String) -> String {
     Page::beginning(call.budget(), DAMAGED).finish(&answer)
 }
 
-/// The text of an error, which may cite logs: data as well.
 fn failed(call: &Call<'_>, error: &Error) -> String {
-    let text = call.redaction.borrow_mut().text(&error.to_string());
-    Page::beginning(call.budget(), FAILED).finish(&quoted(&message(&text)))
+    refused(call.budget(), &call.text(&error.to_string()))
+}
+
+/// The text of an error, which may cite logs: it is data as well.
+fn refused(budget: Tokens, error: &str) -> String {
+    Page::beginning(budget, FAILED).finish(&quoted(&message(error)))
 }

@@ -17,7 +17,7 @@ pub(crate) struct McpArgs {
     pub(super) redact: bool,
 
     /// Print what to paste into the configuration of a client, and end
-    #[arg(long, value_enum, value_name = "CLIENT")]
+    #[arg(long, value_enum, value_name = "CLIENT", conflicts_with_all = ["timezone", "prices", "no_refresh"])]
     pub(super) print_config: Option<Client>,
 
     /// Time zone of all times, such as Europe/Paris or UTC [default: the system's]

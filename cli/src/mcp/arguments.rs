@@ -84,6 +84,10 @@ fn simplify(schema: &mut Schema) {
     for key in ["title", "format", "default"] {
         schema.remove(key);
     }
+    // A comment is broken into lines for its reader.
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use foldline::{
+    conversation::NormalizedEntry,
     emitters::database::query::{SessionFilter, SessionName, SessionOrder, SessionRow},
     pricing::Prices,
 };
@@ -14,6 +15,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     arguments::{self, Bounds, LEAST_TOKENS, Object, Scope},
+    quote::line,
     redaction::Redaction,
     tokens::Tokens,
 };
@@ -31,7 +33,7 @@ pub(crate) struct Call<'a> {
     pub(crate) zone: &'a TimeZone,
     /// The folders of the caller's project; empty if it has none.
     pub(crate) folders: &'a [String],
-    pub(crate) redaction: RefCell<Redaction>,
+    redaction: RefCell<Redaction>,
     /// The name of the tool, and its arguments.
     asked: (&'a str, &'a Object),
     budget: Cell<Tokens>,
@@ -55,7 +57,7 @@ impl<'a> Call<'a> {
 
     /// The same caller with another question.
     pub(crate) fn asking(&self, tool: &'a str, arguments: &'a Object) -> Self {
-        let redacts = self.redaction.borrow().is_on();
+        let redacts = self.redacts();
         let defaults = (self.prices, self.zone);
         Self::new(self.program, self.database, defaults, self.folders, (tool, arguments), redacts)
     }
@@ -67,6 +69,26 @@ impl<'a> Call<'a> {
             *self.redaction.borrow_mut() = Redaction::new(true);
         }
         Ok(())
+    }
+
+    /// Whether secrets are replaced.
+    pub(crate) fn redacts(&self) -> bool {
+        self.redaction.borrow().is_on()
+    }
+
+    /// The entry, without secrets if they are replaced.
+    pub(crate) fn entry(&self, entry: NormalizedEntry) -> NormalizedEntry {
+        self.redaction.borrow_mut().entry(entry)
+    }
+
+    /// A text of a log on one line of at most `most` characters, without secrets if they are replaced.
+    pub(crate) fn line(&self, text: &str, most: usize) -> String {
+        line(&self.redaction.borrow_mut().text(text), most)
+    }
+
+    /// A text, without secrets if they are replaced.
+    pub(crate) fn text(&self, text: &str) -> String {
+        self.redaction.borrow_mut().text(text)
     }
 
     /// The tokens that the answer may have.
@@ -96,18 +118,20 @@ impl<'a> Call<'a> {
         Ok(SessionFilter { folders, ..filters.chosen()? })
     }
 
-    /// The sessions that the answer is about, as a sentence: none were found.
-    pub(crate) fn nothing(&self, what: &str, scope: &Scope) -> String {
-        match (&scope.project, scope.all_projects || self.folders.is_empty()) {
-            (Some(_), _) => {
-                format!("{what} in sessions of that project. all_projects: true asks about all.\n")
-            }
-            (None, true) => format!("{what} in any session.\n"),
-            (None, false) => format!(
-                "{what} in sessions of this project, which is the folder that you work in. all_projects: true asks \
-                 about all.\n"
-            ),
+    /// The answer without results: it says what it is about.
+    pub(crate) fn nothing(&self, what: &str, scope: &Scope, bounds: &Bounds) -> String {
+        if bounds.offset > 0 {
+            return format!("There are no results after the first {}.\n", bounds.offset);
         }
+        let is_limited = !scope.all_projects && !self.folders.is_empty();
+        let (of, hint) = match (&scope.project, is_limited) {
+            (Some(_), _) => {
+                ("that project", " all_projects: true, without project, asks about all.")
+            }
+            (None, true) => ("the project that you work in", " all_projects: true asks about all."),
+            (None, false) => ("all projects", ""),
+        };
+        format!("{what} in sessions of {of}.{hint}\n")
     }
 
     /// The session with this name, of any project; `latest` and `latest~2` are of the caller's project.

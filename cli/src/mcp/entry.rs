@@ -30,7 +30,7 @@ impl ShownEntry {
     /// An entry of the session with this name.
     pub(crate) fn new(call: &Call<'_>, session: &str, stored: StoredEntry) -> Self {
         let index = stored.index.get() as u64;
-        let entry = call.redaction.borrow_mut().entry(stored.entry);
+        let entry = call.entry(stored.entry);
         let at = call.minute(entry.timestamp.map(Timestamp::as_millis));
         let (what, texts) = match &entry.entry_type {
             NormalizedEntryType::ToolUse(tool) => of_call(&entry, tool),

@@ -18,7 +18,7 @@ pub(crate) fn excerpt(call: &Call<'_>, hit: &FoundEntry, snippet: &str) -> Resul
     let range = hit.index..hit.index.saturating_add(1);
     call.database.entries(hit.session, range, |stored| entry = Some(stored.entry))?;
     let Some(entry) = entry else { return Ok(String::new()) };
-    let entry = call.redaction.borrow_mut().entry(entry);
+    let entry = call.entry(entry);
     let mut text = entry.content.decode().into_owned();
     if let Some(output) = entry.tool().and_then(|tool| tool.action_type.result_text()) {
         text.push('\n');

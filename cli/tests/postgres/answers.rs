@@ -99,6 +99,7 @@ fn filters() -> Vec<SessionFilter> {
         of(&|it| it.agent = some("Claude")),
         of(&|it| it.agent_name = some("codex")),
         of(&|it| it.project = some("/home")),
+        of(&|it| it.folders = vec!["/home".to_owned(), "C:/Users".to_owned()]),
         of(&|it| it.folder_name = some("PROJECT")),
         of(&|it| it.model = some("OPUS")),
         of(&|it| it.branch = some("main")),
@@ -154,6 +155,9 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
             files_by_calls(&filter),
             sessions_of_file("src", &filter, false),
         );
+        for failure in sqlite.failures(&filter).unwrap().iter().take(20) {
+            same!(successes_after(failure, &filter));
+        }
         let tasks = |store: &dyn Store| rounded(&store.tasks(&filter).unwrap());
         assert_equal(&format!("tasks {filter:?}"), &tasks(sqlite), &tasks(postgres));
     }

@@ -62,7 +62,7 @@ impl ToolArguments for Failures {
         let filter = call.filter(&self.scope)?;
         let found = self.found(call, filter)?;
         if found.is_empty() {
-            return Ok(call.nothing("Nothing failed", &self.scope));
+            return Ok(call.nothing("Nothing failed", &self.scope, &self.bounds));
         }
         let results = Results { head: String::new(), rows: &found, offset: self.bounds.offset };
         results.answer(call, |failure| block(call, failure))
@@ -103,7 +103,7 @@ fn block(call: &Call<'_>, failure: &FoundEntry) -> Result<String, Error> {
     let Some(entry) = entry(call, failure.session, failure.index)? else {
         return Ok(String::new());
     };
-    let entry = call.redaction.borrow_mut().entry(entry);
+    let entry = call.entry(entry);
     let tool = entry.tool();
     let mut head = format!("{name}:{} {}", failure.index, call.minute(failure.at));
     head.push_str(&format!(" {}", tool.map_or("error", |tool| tool.status.name())));
@@ -111,7 +111,7 @@ fn block(call: &Call<'_>, failure: &FoundEntry) -> Result<String, Error> {
         head.push_str(&format!(", exit {code}"));
     }
     let title = failure.title.as_deref().unwrap_or_default();
-    let title = line(&call.redaction.borrow_mut().text(title), 80);
+    let title = call.line(title, 80);
     let mut block = format!("{head}\n");
     if !title.is_empty() {
         block.push_str(&quoted(&title));
@@ -151,7 +151,7 @@ fn sequel(call: &Call<'_>, failure: &FoundEntry, name: &str) -> Result<String, E
     let mut said = format!("{same}: {later}:{} {}\n", success.index, call.minute(success.at));
     if likeness == Likeness::Similar {
         let what = success.what.as_deref().unwrap_or_default();
-        said.push_str(&quoted(&line(&call.redaction.borrow_mut().text(what), 200)));
+        said.push_str(&quoted(&call.line(what, 200)));
     }
     if success.session == failure.session {
         said.push_str(&changes(call, failure, success.index, name)?);
@@ -203,7 +203,10 @@ fn changes(call: &Call<'_>, failure: &FoundEntry, to: i64, name: &str) -> Result
         from..to.min(from.saturating_add(BETWEEN)),
         |stored| {
             let index = stored.index.get();
-            changed_at.extend(edits(&stored.entry).iter().map(|edit| (index, edit.clone())));
+            if !edits(&stored.entry).is_empty() {
+                let entry = call.entry(stored.entry);
+                changed_at.extend(edits(&entry).iter().map(|edit| (index, edit.clone())));
+            }
         },
     )?;
     let mut said = String::new();

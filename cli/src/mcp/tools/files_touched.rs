@@ -11,7 +11,7 @@ use crate::{
         arguments::{Bounds, Scope},
         call::Call,
         listing::{MOST_READ, Results},
-        quote::{line, quoted},
+        quote::quoted,
     },
 };
 
@@ -51,14 +51,18 @@ impl ToolArguments for FilesTouched {
             Some(path) => {
                 let found = call.database.sessions_of_file(path, &filter, self.changed)?;
                 if found.is_empty() {
-                    return Ok(call.nothing("That file was not touched", &self.scope));
+                    return Ok(call.nothing(
+                        "That file was not touched",
+                        &self.scope,
+                        &self.bounds,
+                    ));
                 }
                 Results { head, rows: &found, offset }.answer(call, |row| of_session(call, row))
             }
             None => {
                 let found = call.database.files(&filter, self.changed)?;
                 if found.is_empty() {
-                    return Ok(call.nothing("No file was touched", &self.scope));
+                    return Ok(call.nothing("No file was touched", &self.scope, &self.bounds));
                 }
                 Results { head, rows: &found, offset }.answer(call, |row| Ok(file(call, row)))
             }
@@ -90,5 +94,5 @@ fn changes(changes: &str) -> String {
 }
 
 fn text(call: &Call<'_>, text: &str) -> String {
-    line(&call.redaction.borrow_mut().text(text), 300)
+    call.line(text, 300)
 }

@@ -47,7 +47,7 @@ impl ToolArguments for RecentSessions {
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {
-            return Ok(call.nothing("There is nothing", &self.scope));
+            return Ok(call.nothing("There is nothing", &self.scope, &self.bounds));
         }
         let results = Results { head: String::new(), rows: &sessions, offset: self.bounds.offset };
         results.answer(call, |session| {

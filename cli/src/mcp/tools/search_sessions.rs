@@ -54,7 +54,7 @@ impl ToolArguments for SearchSessions {
         call.database.check_search_index()?;
         let found = call.database.search(&terms, &filter)?;
         if found.is_empty() {
-            return Ok(call.nothing("Nothing was found", &self.scope));
+            return Ok(call.nothing("Nothing was found", &self.scope, &self.bounds));
         }
         let results = Results { head: String::new(), rows: &found, offset: self.bounds.offset };
         results.answer(call, |hit| block(call, hit))
@@ -66,15 +66,12 @@ fn block(call: &Call<'_>, hit: &FoundEntry) -> Result<String, Error> {
     let name = call.name(hit.session, hit.session_id.as_deref())?;
     let kind = hit.entry_type.replace('_', " ");
     let snippet = hit.content.as_deref().unwrap_or_default();
-    let snippet = match call.redaction.borrow().is_on() {
+    let snippet = match call.redacts() {
         false => snippet.replace(MATCH[0], "«").replace(MATCH[1], "»"),
         // A snippet may begin within a secret, which would not be found then.
         true => excerpt(call, hit, snippet)?,
     };
-    let mut redaction = call.redaction.borrow_mut();
-    let mut text = |text: &Option<String>, most| {
-        line(&redaction.text(text.as_deref().unwrap_or_default()), most)
-    };
+    let text = |text: &Option<String>, most| call.line(text.as_deref().unwrap_or_default(), most);
     let (title, tool) = (text(&hit.title, 80), text(&hit.tool, 60));
     let about = if tool.is_empty() { title } else { format!("{title} | {tool}") };
     let at = call.minute(hit.at);

@@ -2,10 +2,7 @@
 
 use foldline::emitters::{database::query::SessionRow, human};
 
-use crate::mcp::{
-    call::Call,
-    quote::{line, quoted},
-};
+use crate::mcp::{call::Call, quote::quoted};
 
 /// The name of a session and its figures, and below them, as text of its log: its title, agent, model and folder.
 pub(super) fn session_head(call: &Call<'_>, session: &SessionRow, name: &str) -> String {
@@ -34,10 +31,8 @@ pub(super) fn session_head(call: &Call<'_>, session: &SessionRow, name: &str) ->
 
 /// What the log of a session states about it, on one line.
 fn stated(call: &Call<'_>, session: &SessionRow) -> String {
-    let mut redaction = call.redaction.borrow_mut();
-    let mut text = |text: &Option<String>, most| {
-        let text = redaction.text(text.as_deref()?);
-        Some(line(&text, most)).filter(|text| !text.is_empty())
+    let text = |text: &Option<String>, most| {
+        Some(call.line(text.as_deref()?, most)).filter(|text| !text.is_empty())
     };
     let title = text(&session.title, 120).unwrap_or_else(|| "(no title)".to_owned());
     let facts = [text(&session.agent, 40), text(&session.model, 60), text(&session.cwd, 200)];

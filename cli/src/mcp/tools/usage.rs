@@ -78,7 +78,7 @@ impl ToolArguments for UsageTotals {
         let sessions = call.database.usage()?;
         let used = Used::new(&sessions, &filter, Arc::as_ref(call.prices));
         if used.rows.is_empty() {
-            return Ok(call.nothing("No usage is stated", &self.scope));
+            return Ok(call.nothing("No usage is stated", &self.scope, &self.bounds));
         }
         let mut by: Vec<By> = Vec::new();
         for key in &self.by {
@@ -104,7 +104,7 @@ impl ToolArguments for UsageTotals {
 /// The figures of a group, and its keys as text of a log.
 fn block(call: &Call<'_>, group: &Group<'_>) -> String {
     let key = |key: &Option<String>| match key {
-        Some(key) => line(&call.redaction.borrow_mut().text(key), 200),
+        Some(key) => call.line(key, 200),
         None => "(none)".to_owned(),
     };
     let keys: Vec<_> = group.key.iter().map(key).collect();

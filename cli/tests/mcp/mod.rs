@@ -1,0 +1,11 @@
+//! `foldline mcp`: the running program, asked by a client.
+
+mod answers;
+mod budget;
+mod client;
+mod hostile;
+mod project;
+mod protocol;
+mod served;
+
+use super::{logs, serve};
