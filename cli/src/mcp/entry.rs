@@ -16,12 +16,17 @@ use super::{
 /// The longest title of a call on one line, in characters.
 const TITLE: usize = 2_000;
 
+/// The heading of the result of a call.
+const OUTPUT: &str = "output:";
+
 /// An entry, ready to be shortened.
 pub(crate) struct ShownEntry {
     /// Its place in the session.
     pub(crate) index: u64,
     /// What it is, in words of the server.
     head: String,
+    /// Whether it is a call that failed.
+    is_failure: bool,
     /// The texts, clean. Each may have a heading in words of the server.
     texts: Vec<(Option<&'static str>, String)>,
 }
@@ -39,7 +44,8 @@ impl ShownEntry {
         let by = entry.metadata.as_ref().is_some_and(|known| known.parent_corr_id.is_some());
         let by = if by { ", by a sub-agent" } else { "" };
         let head = format!("{session}:{index} {at} {what}{by}\n");
-        Self { index, head, texts }
+        let is_failure = entry.tool().is_some_and(|tool| tool.status.is_failure());
+        Self { index, head, is_failure, texts }
     }
 
     /// The lines of the entry, with at most about `most` characters of each text.
@@ -50,7 +56,9 @@ impl ShownEntry {
                 lines.push_str(heading);
                 lines.push('\n');
             }
-            lines.push_str(&shortened(text, most));
+            // What was said and changed matters more than what was read.
+            let is_less = *heading == Some(OUTPUT) && !self.is_failure;
+            lines.push_str(&shortened(text, if is_less { most / 2 } else { most }));
         }
         lines
     }
@@ -86,7 +94,7 @@ fn of_call(
     let mut texts = vec![(None, title(entry, tool))];
     texts.extend(details(&tool.action_type));
     let result = tool.action_type.result_text();
-    texts.extend(result.map(|result| (Some("output:"), output(&result.decode()))));
+    texts.extend(result.map(|result| (Some(OUTPUT), output(&result.decode()))));
     (what, texts)
 }
 
@@ -145,7 +153,10 @@ fn change(change: &FileChange) -> (Option<&'static str>, String) {
     let path = line(&change.path().decode(), 300);
     match change {
         FileChange::Edit { unified_diff, .. } => {
-            (Some("change:"), format!("{path}\n{}", text(unified_diff)))
+            let diff = text(unified_diff);
+            // The lines around a change are in the file.
+            let changed = diff.lines().filter(|line| line.starts_with(['+', '-']));
+            (Some("changed lines:"), changed.fold(path, |all, line| format!("{all}\n{line}")))
         }
         FileChange::Write { content, .. } => {
             (Some("written:"), format!("{path}\n{}", text(content)))

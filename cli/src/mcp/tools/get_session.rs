@@ -28,7 +28,7 @@ const CHUNK: i64 = 64;
 const MOST_HELD: usize = 32 << 20;
 
 /// The characters of a text, the largest number with which all entries fit.
-const LENGTHS: [usize; 6] = [20_000, 6_000, 2_000, 800, 400, LEAST];
+const LENGTHS: [usize; 8] = [20_000, 6_000, 2_500, 1_200, 800, 550, 350, LEAST];
 const LEAST: usize = 200;
 
 /// The arguments of `get_session`.
