@@ -44,8 +44,6 @@ pub(crate) struct Bounds {
     /// The answer has at most this many tokens, 2000 by default. It says how to get what it left out.
     #[schemars(range(min = 200, max = 20000))]
     max_tokens: Option<u32>,
-    /// Number of results to skip, as the end of an earlier answer says.
-    pub(crate) offset: u32,
     /// true: secrets, home directories and e-mail addresses are replaced, best effort.
     pub(crate) redact: bool,
 }

@@ -119,9 +119,9 @@ impl<'a> Call<'a> {
     }
 
     /// The answer without results: it says what it is about.
-    pub(crate) fn nothing(&self, what: &str, scope: &Scope, bounds: &Bounds) -> String {
-        if bounds.offset > 0 {
-            return format!("There are no results after the first {}.\n", bounds.offset);
+    pub(crate) fn nothing(&self, what: &str, scope: &Scope, offset: u32) -> String {
+        if offset > 0 {
+            return format!("There are no results after the first {offset}.\n");
         }
         let is_limited = !scope.all_projects && !self.folders.is_empty();
         let (of, hint) = match (&scope.project, is_limited) {

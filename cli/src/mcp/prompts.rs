@@ -5,7 +5,7 @@ use rmcp::model::Prompt;
 use serde_json::json;
 
 use super::{
-    arguments::{Bounds, Object, Scope},
+    arguments::{Object, Scope},
     call::Call,
     tools::tools,
 };
@@ -35,9 +35,7 @@ pub(crate) fn text(call: &Call<'_>) -> Result<String, Error> {
     let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
     let ended = sessions.iter().find(|session| !Call::is_running(session));
     let Some(session) = ended.or(sessions.first()) else {
-        return Ok(
-            QUESTION.to_owned() + &call.nothing("There is nothing", &scope, &Bounds::default())
-        );
+        return Ok(QUESTION.to_owned() + &call.nothing("There is nothing", &scope, 0));
     };
     let name = call.name(session.number, session.session.as_deref())?;
     let mut arguments = Object::new();

@@ -56,7 +56,7 @@ fn every_tool_cites_what_get_session_reads() {
     let said = client.text("get_session", &json!({ "session": "7505c804", "only": ["prompts"] }));
     assert!(said.contains("7505c804:0 ") && said.contains("Not shown: 8 entries"), "{said}");
     let touched = client.text("files_touched", &json!({ "path": "src/lib.rs", "changed": true }));
-    assert!(touched.contains("7505c804 2026-11-24 09:00 edit x1"), "{touched}");
+    assert!(touched.contains("7505c804 2026-11-24 09:00 edit, 1 call"), "{touched}");
     let files = client.text("files_touched", &json!({}));
     assert!(files.contains("\n> src/main.rs\n"), "{files}");
     let usage = client.text("usage", &json!({ "by": ["agent"] }));

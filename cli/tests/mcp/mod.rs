@@ -2,7 +2,7 @@
 
 mod answers;
 mod budget;
-mod client;
+pub(crate) mod client;
 mod hostile;
 mod project;
 mod protocol;

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use foldline::emitters::{postgres::Postgres, sqlite::Database};
 
+#[cfg(feature = "mcp")]
+use serde_json::json;
+
 use super::{answers, server::Server};
 use crate::{
     logs::{foldline, run, stdout},
@@ -57,6 +60,25 @@ fn verbs_and_the_server_answer_alike() {
         ["/api/sessions", "/usage", "/metrics"].map(|path| server.body(path))
     });
     assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
+#[cfg(feature = "mcp")]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn questions_of_agents_are_answered_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut clients = both(folder.path()).map(|db| crate::mcp::client::Client::of(Path::new(&db)));
+    for (tool, arguments) in [
+        ("recent_sessions", json!({ "max_tokens": 5_000 })),
+        ("get_session", json!({ "session": "5" })),
+        ("failures", json!({ "text": "test", "max_tokens": 20_000 })),
+        ("files_touched", json!({ "path": "src" })),
+        ("usage", json!({ "by": ["agent", "model"] })),
+    ] {
+        let answers = clients.each_mut().map(|client| client.text(tool, &arguments));
+        assert_eq!(answers[0], answers[1], "{tool}");
+        assert!(answers[0].lines().count() > 1, "{tool}: {}", answers[0]);
+    }
 }
 
 #[test]

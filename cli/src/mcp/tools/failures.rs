@@ -42,6 +42,8 @@ pub(super) struct Failures {
     text: Option<String>,
     #[serde(flatten)]
     scope: Scope,
+    /// Number of results to skip, as the end of an earlier answer says.
+    offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
 }
@@ -62,9 +64,9 @@ impl ToolArguments for Failures {
         let filter = call.filter(&self.scope)?;
         let found = self.found(call, filter)?;
         if found.is_empty() {
-            return Ok(call.nothing("Nothing failed", &self.scope, &self.bounds));
+            return Ok(call.nothing("Nothing failed", &self.scope, self.offset));
         }
-        let results = Results { head: String::new(), rows: &found, offset: self.bounds.offset };
+        let results = Results { head: String::new(), rows: &found, offset: self.offset };
         results.answer(call, |failure| block(call, failure))
     }
 }
@@ -72,7 +74,7 @@ impl ToolArguments for Failures {
 impl Failures {
     /// The failures with the text, without those that are skipped.
     fn found(&self, call: &Call<'_>, mut filter: SessionFilter) -> Result<Vec<FoundEntry>, Error> {
-        let skipped = self.bounds.offset as usize;
+        let skipped = self.offset as usize;
         let Some(text) = self.text.as_ref().map(|text| text.to_lowercase()) else {
             filter.offset = skipped;
             filter.limit = Some(MOST_READ + 1);

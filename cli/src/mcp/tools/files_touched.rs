@@ -1,6 +1,9 @@
 //! `files_touched`: files that agents read or changed, or the sessions that touched one.
 
-use foldline::emitters::database::query::{FileRow, SessionFileRow, SessionFilter};
+use foldline::emitters::{
+    database::query::{FileRow, SessionFileRow, SessionFilter},
+    human,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,6 +29,8 @@ pub(super) struct FilesTouched {
     changed: bool,
     #[serde(flatten)]
     scope: Scope,
+    /// Number of results to skip, as the end of an earlier answer says.
+    offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
 }
@@ -42,27 +47,23 @@ impl ToolArguments for FilesTouched {
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
         let filter = SessionFilter {
-            offset: self.bounds.offset as usize,
+            offset: self.offset as usize,
             limit: Some(MOST_READ + 1),
             ..call.filter(&self.scope)?
         };
-        let (head, offset) = (String::new(), self.bounds.offset);
+        let (head, offset) = (String::new(), self.offset);
         match &self.path {
             Some(path) => {
                 let found = call.database.sessions_of_file(path, &filter, self.changed)?;
                 if found.is_empty() {
-                    return Ok(call.nothing(
-                        "That file was not touched",
-                        &self.scope,
-                        &self.bounds,
-                    ));
+                    return Ok(call.nothing("That file was not touched", &self.scope, self.offset));
                 }
                 Results { head, rows: &found, offset }.answer(call, |row| of_session(call, row))
             }
             None => {
                 let found = call.database.files(&filter, self.changed)?;
                 if found.is_empty() {
-                    return Ok(call.nothing("No file was touched", &self.scope, &self.bounds));
+                    return Ok(call.nothing("No file was touched", &self.scope, self.offset));
                 }
                 Results { head, rows: &found, offset }.answer(call, |row| Ok(file(call, row)))
             }
@@ -72,25 +73,22 @@ impl ToolArguments for FilesTouched {
 
 fn of_session(call: &Call<'_>, row: &SessionFileRow) -> Result<String, Error> {
     let name = call.name(row.session, row.session_id.as_deref())?;
-    let (at, calls) = (call.minute(row.at), row.calls);
+    let (at, access) = (call.minute(row.at), access(&row.changes, row.calls));
     let title = text(call, row.title.as_deref().unwrap_or_default());
     let path = text(call, &row.path);
-    Ok(format!(
-        "{name} {at} {} x{calls}\n{}",
-        changes(&row.changes),
-        quoted(&format!("{path} | {title}"))
-    ))
+    Ok(format!("{name} {at} {access}\n{}", quoted(&format!("{path} | {title}"))))
 }
 
 fn file(call: &Call<'_>, row: &FileRow) -> String {
-    let (at, sessions, calls) = (call.minute(row.at), row.sessions, row.calls);
+    let (at, access) = (call.minute(row.at), access(&row.changes, row.calls));
+    let sessions = human::number_of(row.sessions, "session");
     let path = text(call, &row.path);
-    format!("{at} {} x{calls}, sessions: {sessions}\n{}", changes(&row.changes), quoted(&path))
+    format!("{at} {access}, {sessions}\n{}", quoted(&path))
 }
 
-/// The kinds of access, separated by slashes.
-fn changes(changes: &str) -> String {
-    changes.replace(',', "/")
+/// The kinds of access, and the number of calls.
+fn access(changes: &str, calls: i64) -> String {
+    format!("{}, {}", changes.replace(',', "/"), human::number_of(calls, "call"))
 }
 
 fn text(call: &Call<'_>, text: &str) -> String {

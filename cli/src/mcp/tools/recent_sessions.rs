@@ -22,6 +22,8 @@ pub(super) struct RecentSessions {
     failed: bool,
     #[serde(flatten)]
     scope: Scope,
+    /// Number of results to skip, as the end of an earlier answer says.
+    offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
 }
@@ -41,15 +43,15 @@ impl ToolArguments for RecentSessions {
         let filter = SessionFilter {
             state: self.failed.then_some(StateFilter::Failed),
             is_listed: true,
-            offset: self.bounds.offset as usize,
+            offset: self.offset as usize,
             limit: Some(MOST_READ + 1),
             ..call.filter(&self.scope)?
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {
-            return Ok(call.nothing("There is nothing", &self.scope, &self.bounds));
+            return Ok(call.nothing("There is nothing", &self.scope, self.offset));
         }
-        let results = Results { head: String::new(), rows: &sessions, offset: self.bounds.offset };
+        let results = Results { head: String::new(), rows: &sessions, offset: self.offset };
         results.answer(call, |session| {
             let name = call.name(session.number, session.session.as_deref())?;
             Ok(session_head(call, session, &name))

@@ -26,6 +26,9 @@ pub(super) struct SearchSessions {
     text: String,
     #[serde(flatten)]
     scope: Scope,
+    /// Number of results to skip, as the end of an earlier answer says.
+    #[serde(default)]
+    offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
 }
@@ -47,16 +50,16 @@ impl ToolArguments for SearchSessions {
         let terms = terms
             .ok_or_else(|| Error::WrongUse("there is no word to search for in text".to_owned()))?;
         let filter = SessionFilter {
-            offset: self.bounds.offset as usize,
+            offset: self.offset as usize,
             limit: Some(MOST_READ + 1),
             ..call.filter(&self.scope)?
         };
         call.database.check_search_index()?;
         let found = call.database.search(&terms, &filter)?;
         if found.is_empty() {
-            return Ok(call.nothing("Nothing was found", &self.scope, &self.bounds));
+            return Ok(call.nothing("Nothing was found", &self.scope, self.offset));
         }
-        let results = Results { head: String::new(), rows: &found, offset: self.bounds.offset };
+        let results = Results { head: String::new(), rows: &found, offset: self.offset };
         results.answer(call, |hit| block(call, hit))
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct UsageTotals {
     by: Vec<Key>,
     #[serde(flatten)]
     scope: Scope,
+    /// Number of results to skip, as the end of an earlier answer says.
+    offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
 }
@@ -78,7 +80,7 @@ impl ToolArguments for UsageTotals {
         let sessions = call.database.usage()?;
         let used = Used::new(&sessions, &filter, Arc::as_ref(call.prices));
         if used.rows.is_empty() {
-            return Ok(call.nothing("No usage is stated", &self.scope, &self.bounds));
+            return Ok(call.nothing("No usage is stated", &self.scope, self.offset));
         }
         let mut by: Vec<By> = Vec::new();
         for key in &self.by {
@@ -94,9 +96,9 @@ impl ToolArguments for UsageTotals {
         head.push_str(
             &used.notes().iter().map(|note| quoted(&line(note, 400))).collect::<String>(),
         );
-        let skipped = (self.bounds.offset as usize).min(groups.len());
+        let skipped = (self.offset as usize).min(groups.len());
         let rows = groups.get(skipped..).unwrap_or_default();
-        let results = Results { head, rows, offset: self.bounds.offset };
+        let results = Results { head, rows, offset: self.offset };
         results.answer(call, |group| Ok(block(call, group)))
     }
 }
