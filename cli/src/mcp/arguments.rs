@@ -1,7 +1,6 @@
 //! Arguments that tools have in common, and their JSON Schema.
 
-use std::fmt::Write;
-
+use foldline::emitters::terminal::neutralise;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
@@ -151,8 +150,31 @@ pub(crate) fn call(tool: &str, arguments: &Object, instead: &[(&str, Value)]) ->
     for (name, value) in instead {
         arguments.insert((*name).to_owned(), value.clone());
     }
-    let mut text = tool.to_owned();
-    // Writing to a string cannot fail.
-    let _ = write!(text, " {}", Value::Object(arguments));
+    let mut text = tool.to_owned() + " ";
+    for c in Value::Object(arguments).to_string().chars() {
+        match neutralise(c.encode_utf8(&mut [0; 4])).chars().eq([c]) {
+            true => text.push(c),
+            // JSON has its own way to make a character visible.
+            false => {
+                let units = c.encode_utf16(&mut [0; 2]).to_vec();
+                text.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+        }
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_one_visible_line_that_can_be_repeated() {
+        let arguments = json!({ "text": "a\n\u{2028}\u{202e}\u{e0041}é確", "none": null });
+        let Value::Object(arguments) = arguments else { unreachable!() };
+        let call = call("search", &arguments, &[("offset", json!(3))]);
+        assert_eq!(call, r#"search {"offset":3,"text":"a\n\u2028\u202e\udb40\udc41é確"}"#);
+        let repeated: Object = serde_json::from_str(call.trim_start_matches("search ")).unwrap();
+        assert_eq!(repeated["text"], arguments["text"]);
+    }
 }
