@@ -147,6 +147,7 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
         same!(
             session_log(&filter),
             failures(&filter),
+            failures_with("Test", &filter),
             timeline(&filter),
             warnings(&filter),
             tools(&filter),

@@ -61,41 +61,20 @@ impl ToolArguments for Failures {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = call.filter(&self.scope)?;
-        let found = self.found(call, filter)?;
+        let filter = SessionFilter {
+            offset: self.offset as usize,
+            limit: Some(MOST_READ + 1),
+            ..call.filter(&self.scope)?
+        };
+        let found = match &self.text {
+            Some(text) => call.database.failures_with(text, &filter)?,
+            None => call.database.failures(&filter)?,
+        };
         if found.is_empty() {
             return Ok(call.nothing("Nothing failed", &self.scope, self.offset));
         }
         let results = Results { head: String::new(), rows: &found, offset: self.offset };
         results.answer(call, |failure| block(call, failure))
-    }
-}
-
-impl Failures {
-    /// The failures with the text, without those that are skipped.
-    fn found(&self, call: &Call<'_>, mut filter: SessionFilter) -> Result<Vec<FoundEntry>, Error> {
-        let skipped = self.offset as usize;
-        let Some(text) = self.text.as_ref().map(|text| text.to_lowercase()) else {
-            filter.offset = skipped;
-            filter.limit = Some(MOST_READ + 1);
-            return Ok(call.database.failures(&filter)?);
-        };
-        let has_text = |failure: &FoundEntry| {
-            let texts = [&failure.what, &failure.tool, &failure.content];
-            texts.into_iter().flatten().any(|part| part.to_lowercase().contains(&text))
-        };
-        let mut found = Vec::new();
-        let mut is_more = true;
-        filter.limit = Some(MOST_READ);
-        while is_more && found.len() <= skipped + MOST_READ {
-            let part = call.database.failures(&filter)?;
-            is_more = part.len() == MOST_READ;
-            filter.offset += part.len();
-            found.extend(part.into_iter().filter(has_text));
-        }
-        found.drain(..skipped.min(found.len()));
-        found.truncate(MOST_READ + 1);
-        Ok(found)
     }
 }
 

@@ -72,9 +72,32 @@ struct Entries<'q> {
 impl dyn Store + '_ {
     /// The calls that failed and the errors that were reported, the latest first.
     pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
+        self.failed("true", filter, self.parameters())
+    }
+
+    /// Those with this text in the title of the call, the name of the tool, the error or the output. The case of the
+    /// letters `a` to `z` is ignored.
+    pub fn failures_with(
+        &self,
+        text: &str,
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let text = parameters.add(text.to_owned());
+        let has = |column: &str| format!("has_text({column}, {text})");
+        let texts = ["content", "tool_name", "output", "reason"].map(has).join(" OR ");
+        self.failed(&format!("({texts})"), filter, parameters)
+    }
+
+    fn failed(
+        &self,
+        condition: &str,
+        filter: &SessionFilter,
+        parameters: Parameters,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
         let failures = format!(
             "entries.id IN (SELECT id FROM entries WHERE type = 'error_message'
-                            UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES})"
+                            UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES}) AND {condition}"
         );
         let entries = Entries {
             content: "text_start(coalesce(output, reason, CASE WHEN type <> 'tool_use' THEN content END), 2000)",
@@ -82,7 +105,7 @@ impl dyn Store + '_ {
             condition: &failures,
             order: "timestamp DESC NULLS LAST, entries.id DESC",
         };
-        self.titled(self.entries_of(&entries, filter, self.parameters())?)
+        self.titled(self.entries_of(&entries, filter, parameters)?)
     }
 
     /// The calls of the same tool that succeeded after a failed call, the earliest first: later ones of its session,
