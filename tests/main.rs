@@ -43,6 +43,7 @@ mod markdown;
 mod metrics;
 mod msg_store;
 mod opencode;
+mod otlp;
 mod panics;
 mod patch;
 mod pictures;

@@ -21,6 +21,8 @@ pub mod lines;
 pub mod markdown;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 #[cfg(feature = "patch")]
 pub mod patch;
 #[cfg(feature = "postgres")]

@@ -12,6 +12,7 @@ use foldline::{
         html::{HtmlEmitter, Page},
         markdown::Markdown,
         metrics::Metrics,
+        otlp::{Otlp, session_signals},
         patch::{PatchEmitter, PatchStream},
         redact::Redact,
         sqlite::{DEFAULT_WAIT, Database},
@@ -78,6 +79,13 @@ proptest! {
     fn metrics(events in generate::located_events()) {
         law::emitter(Metrics::default, &events)?;
         law::resume(Metrics::default, &events)?;
+    }
+
+    #[test]
+    fn opentelemetry(events in generate::located_events()) {
+        let sessions = || session_signals(|_| by_item(Otlp::default().with_content()));
+        law::emitter(sessions, &events)?;
+        law::resume(sessions, &events)?;
     }
 
     #[test]

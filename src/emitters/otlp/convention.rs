@@ -1,0 +1,69 @@
+//! The names of the semantic conventions, and ours.
+//!
+//! `tests/otlp/registry.txt` has the names and types of the published registries; a test compares them with what is
+//! emitted.
+
+/// The schema of the conventions for generative AI that the emitter follows. They have the status *Development*: their
+/// names will change. Their repository, `open-telemetry/semantic-conventions-genai`, has no release yet; the state is
+/// that of commit `004902b`.
+pub(super) const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";
+
+pub(super) const AGENT_NAME: &str = "gen_ai.agent.name";
+pub(super) const AGENT_VERSION: &str = "gen_ai.agent.version";
+pub(super) const CONVERSATION_ID: &str = "gen_ai.conversation.id";
+pub(super) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
+pub(super) const OPERATION_NAME: &str = "gen_ai.operation.name";
+pub(super) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
+pub(super) const PROVIDER_NAME: &str = "gen_ai.provider.name";
+pub(super) const REQUEST_MODEL: &str = "gen_ai.request.model";
+pub(super) const RESPONSE_ID: &str = "gen_ai.response.id";
+pub(super) const RESPONSE_MODEL: &str = "gen_ai.response.model";
+pub(super) const TOKEN_TYPE: &str = "gen_ai.token.type";
+pub(super) const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+pub(super) const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
+pub(super) const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
+pub(super) const TOOL_NAME: &str = "gen_ai.tool.name";
+pub(super) const TOOL_TYPE: &str = "gen_ai.tool.type";
+pub(super) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
+pub(super) const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
+pub(super) const CACHE_READ_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
+pub(super) const CACHE_CREATION_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
+pub(super) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
+pub(super) const MCP_METHOD_NAME: &str = "mcp.method.name";
+
+// The conventions of OpenTelemetry that those for generative AI depend on.
+pub(super) const ERROR_TYPE: &str = "error.type";
+pub(super) const EXCEPTION_MESSAGE: &str = "exception.message";
+pub(super) const EXCEPTION_TYPE: &str = "exception.type";
+pub(super) const PROCESS_COMMAND_LINE: &str = "process.command_line";
+pub(super) const PROCESS_EXIT_CODE: &str = "process.exit.code";
+pub(super) const PROCESS_WORKING_DIRECTORY: &str = "process.working_directory";
+pub(super) const VCS_HEAD_NAME: &str = "vcs.ref.head.name";
+
+// Events and metrics.
+pub(super) const INFERENCE_EVENT: &str = "gen_ai.client.inference.operation.details";
+pub(super) const EXCEPTION_EVENT: &str = "gen_ai.client.operation.exception";
+pub(super) const TOKEN_USAGE: &str = "gen_ai.client.token.usage";
+pub(super) const TOOL_DURATION: &str = "gen_ai.execute_tool.duration";
+
+// Ours.
+pub(super) const COST_USD: &str = "foldline.cost.usd";
+pub(super) const SESSION_OUTCOME: &str = "foldline.session.outcome";
+pub(super) const SESSION_TITLE: &str = "foldline.session.title";
+pub(super) const TOOL_KIND: &str = "foldline.tool.kind";
+pub(super) const TOOL_STATUS: &str = "foldline.tool.status";
+pub(super) const TURN: &str = "foldline.turn";
+pub(super) const UNFINISHED: &str = "foldline.unfinished";
+pub(super) const WARNING_EVENT: &str = "foldline.warning";
+pub(super) const WARNING_KIND: &str = "foldline.warning.kind";
+pub(super) const WARNING_MESSAGE: &str = "foldline.warning.message";
+pub(super) const WARNING_SUBJECT: &str = "foldline.warning.subject";
+/// The name of the span of a session.
+pub(super) const SESSION: &str = "session";
+
+/// `gen_ai.operation.name` of a request to a model.
+pub(super) const CHAT: &str = "chat";
+/// `gen_ai.operation.name` of a tool call.
+pub(super) const EXECUTE_TOOL: &str = "execute_tool";
+/// `gen_ai.operation.name` of a turn, and of a sub-agent.
+pub(super) const INVOKE_AGENT: &str = "invoke_agent";
