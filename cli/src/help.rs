@@ -17,7 +17,7 @@ const EXIT_CODES: [(&str, &str); 7] = [
     (
         "1",
         "failure: a file cannot be read or written, a checkpoint does not fit, verify found a problem in a \
-         trail, or a database that was read is damaged",
+         trail, a collector did not take everything, or a database that was read is damaged",
     ),
     ("2", "wrong use, or a file that is not a log of a known format"),
     ("3", "read to the end, but with malformed lines or unknown records (only with --strict)"),
@@ -35,6 +35,7 @@ Environment:
   CODEX_HOME         folder of Codex
   XDG_DATA_HOME      data folder, of the default database
   XDG_CONFIG_HOME    configuration folder, of the default options
+  OTEL_..            collector of --sink otlp (OTEL_EXPORTER_OTLP_ENDPOINT, ..)
   COLUMNS            width without a terminal
   NO_COLOR           disables colours, unless --color always is given
   TZ                 default time zone

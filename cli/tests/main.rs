@@ -33,6 +33,7 @@ mod memory;
 mod nul_characters;
 mod one_story;
 mod opencode_database;
+mod otlp;
 mod outputs;
 mod outputs_walk;
 #[cfg(all(unix, feature = "postgres"))]

@@ -16,7 +16,10 @@ use foldline::{
     transduce::{Batch, KeyedEmitter, Map, Memoryless, at_end, emit_fn, map},
 };
 
-use super::kind::{SinkKind, SinkOptions, Writer};
+use super::{
+    kind::{SinkKind, SinkOptions, Writer},
+    otlp,
+};
 
 /// The built-in sinks; the first one is the default.
 pub(super) fn kinds() -> Vec<SinkKind> {
@@ -45,6 +48,12 @@ pub(super) fn kinds() -> Vec<SinkKind> {
             },
         )
         .hashing_lines(),
+        resumable(
+            "otlp",
+            "OpenTelemetry: spans, log records and metrics as OTLP/JSON; see --content",
+            otlp::emitter,
+        )
+        .sent(),
     ]
 }
 

@@ -2,7 +2,10 @@
 
 use std::{io::Write, sync::Arc};
 
+use clap::Args;
 use foldline::emitters::{DynEmitter, transcript::TranscriptStyle};
+
+use super::otlp::Variables;
 
 /// The destination of a sink.
 pub(crate) type Writer = Box<dyn Write + Send>;
@@ -14,6 +17,38 @@ pub(crate) struct SinkOptions {
     pub(crate) style: TranscriptStyle,
     /// The name of the log, for an audit trail.
     pub(crate) log: String,
+    /// The content of OpenTelemetry.
+    pub(crate) content: ContentArgs,
+    /// The environment variables of OpenTelemetry.
+    pub(crate) variables: Variables,
+}
+
+impl SinkOptions {
+    /// Options without those of OpenTelemetry, which come from the command line and the environment.
+    pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
+        Self { style, log, content, variables: Variables::of_process() }
+    }
+}
+
+/// The options for content in the sink for OpenTelemetry, which has none by default.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ContentArgs {
+    /// Include messages, arguments and results in --sink otlp
+    #[arg(long)]
+    pub(crate) content: bool,
+
+    /// Replace what looks like a secret in the content of --sink otlp; best effort
+    #[arg(long, requires = "content")]
+    pub(crate) redact: bool,
+}
+
+/// When a consumer can be resumed from a stored memory.
+#[derive(Clone, Copy, Debug)]
+enum Resumable {
+    Always,
+    Never,
+    /// Unless it redacts: what it has replaced is not stored.
+    Unredacted,
 }
 
 type Make = dyn Fn(&SinkOptions, Writer) -> DynEmitter + Send + Sync;
@@ -24,7 +59,9 @@ pub(crate) struct SinkKind {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     /// Whether it can be resumed from a stored memory.
-    pub(crate) resumable: bool,
+    resumable: Resumable,
+    /// Whether it can be sent to an address.
+    pub(crate) can_be_sent: bool,
     /// Whether its events need the digests of their lines.
     pub(crate) hashes_lines: bool,
     make: Arc<Make>,
@@ -36,12 +73,27 @@ impl SinkKind {
         about: &'static str,
         make: impl Fn(&SinkOptions, Writer) -> DynEmitter + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, resumable: true, hashes_lines: false, make: Arc::new(make) }
+        let (resumable, hashes_lines, can_be_sent) = (Resumable::Always, false, false);
+        Self { name, about, resumable, can_be_sent, hashes_lines, make: Arc::new(make) }
     }
 
     /// The same consumer, which cannot be resumed.
     pub(super) fn whole(self) -> Self {
-        Self { resumable: false, ..self }
+        Self { resumable: Resumable::Never, ..self }
+    }
+
+    /// The same consumer, which can be sent to an address, and redacted.
+    pub(super) fn sent(self) -> Self {
+        Self { resumable: Resumable::Unredacted, can_be_sent: true, ..self }
+    }
+
+    /// Whether it can be resumed from a stored memory.
+    pub(crate) fn is_resumable(&self, content: ContentArgs) -> bool {
+        match self.resumable {
+            Resumable::Always => true,
+            Resumable::Never => false,
+            Resumable::Unredacted => !content.redact,
+        }
     }
 
     /// The same consumer, whose events need the digests of their lines.

@@ -2,10 +2,15 @@
 
 mod builtin;
 mod kind;
+mod otlp;
 mod running;
 mod spool;
 
-use std::{fmt::Display, io, path::PathBuf};
+use std::{
+    fmt::Display,
+    io,
+    path::{Path, PathBuf},
+};
 
 use foldline::{
     conversation::DomainEvent,
@@ -15,8 +20,10 @@ use foldline::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
+#[cfg(feature = "otlp")]
+use self::otlp::Endpoints;
 pub(crate) use self::{
-    kind::{SinkKind, SinkOptions, Writer},
+    kind::{ContentArgs, SinkKind, SinkOptions, Writer},
     running::{Gathered, Sinks},
 };
 use crate::{distinct::DistinctFiles, error::Error};
@@ -71,30 +78,98 @@ impl SinkKinds {
     }
 }
 
-/// A consumer as it is named on the command line: `NAME` or `NAME=FILE`.
+/// A consumer as it is named on the command line: `NAME`, `NAME=FILE` or `NAME=ADDRESS`.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkName {
     pub(crate) name: String,
-    pub(crate) file: Option<PathBuf>,
+    destination: Option<Destination>,
+}
+
+/// The destination of a consumer that the command line names.
+#[derive(Clone, Debug)]
+enum Destination {
+    File(PathBuf),
+    Address(String),
+}
+
+/// A consumer with its destination.
+pub(crate) struct ChosenSink<'p> {
+    pub(crate) kind: &'p SinkKind,
+    pub(crate) output: SinkOutput<'p>,
+}
+
+/// Where a consumer writes to.
+pub(crate) enum SinkOutput<'p> {
+    /// Standard error.
+    Standard,
+    File(&'p Path),
+    #[cfg(feature = "otlp")]
+    Collector(Endpoints),
 }
 
 impl SinkName {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let (name, file) = match text.split_once('=') {
+        let (name, destination) = match text.split_once('=') {
             Some((_, "")) => return Err("give a file after the =".to_owned()),
-            Some((name, file)) => (name, Some(PathBuf::from(file))),
+            Some((name, to)) if to.starts_with("http://") || to.starts_with("https://") => {
+                (name, Some(Destination::Address(to.to_owned())))
+            }
+            Some((name, file)) => (name, Some(Destination::File(file.into()))),
             None => (text, None),
         };
-        Ok(Self { name: name.to_owned(), file })
+        Ok(Self { name: name.to_owned(), destination })
     }
 
     /// Names the files of these consumers as outputs.
     pub(crate) fn name_files(sinks: &[Self], files: &mut DistinctFiles) -> Result<(), Error> {
-        for Self { name, file } in sinks {
-            if let Some(file) = file {
+        for Self { name, destination } in sinks {
+            if let Some(Destination::File(file)) = destination {
                 files.output(&format!("--sink {name}"), file)?;
             }
         }
         Ok(())
     }
+
+    /// The consumer of this name, with its destination.
+    ///
+    /// # Errors
+    /// There is no such consumer, or it cannot be sent to an address.
+    pub(crate) fn choose<'p>(
+        &'p self,
+        kinds: &'p SinkKinds,
+        options: &SinkOptions,
+    ) -> Result<ChosenSink<'p>, Error> {
+        let kind = kinds.require(&self.name)?;
+        let address = match &self.destination {
+            Some(Destination::File(file)) => {
+                options.variables.check()?;
+                return Ok(ChosenSink { kind, output: SinkOutput::File(file) });
+            }
+            Some(Destination::Address(address)) => Some(address.as_str()),
+            None => None,
+        };
+        let output = match kind.can_be_sent {
+            true => collector(address, options)?,
+            false if address.is_some() => {
+                let name = kind.name;
+                let message =
+                    format!("the output {name} cannot be sent to an address; name a file");
+                return Err(Error::WrongUse(message));
+            }
+            false => SinkOutput::Standard,
+        };
+        Ok(ChosenSink { kind, output })
+    }
+}
+
+/// The collector at an address, else the one that the environment names.
+#[cfg(feature = "otlp")]
+fn collector(address: Option<&str>, options: &SinkOptions) -> Result<SinkOutput<'static>, Error> {
+    Ok(SinkOutput::Collector(Endpoints::of(&options.variables, address)?))
+}
+
+#[cfg(not(feature = "otlp"))]
+fn collector(_: Option<&str>, _: &SinkOptions) -> Result<SinkOutput<'static>, Error> {
+    let message = "this foldline was built without the feature otlp; give --sink otlp a file";
+    Err(Error::WrongUse(message.to_owned()))
 }

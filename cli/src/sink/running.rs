@@ -11,11 +11,14 @@ use foldline::{
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "otlp")]
+use super::otlp::Collector;
+use super::{ChosenSink, SinkOutput};
 use super::{
     kind::{SinkKind, SinkOptions, Writer},
     spool::{SharedSpool, Spool},
 };
-use crate::say::say;
+use crate::{error::Error, say::say};
 
 /// The sinks of a run.
 ///
@@ -35,6 +38,9 @@ struct Running {
     sink: Option<Guarded<DynEmitter>>,
     /// The bytes since the last cut, for a sink that does not write directly.
     gathered: Option<SharedSpool>,
+    /// What sends its lines.
+    #[cfg(feature = "otlp")]
+    collector: Option<Collector>,
     failure: Option<io::Error>,
 }
 
@@ -56,6 +62,28 @@ impl Sinks {
     pub(crate) fn add(&mut self, kind: &SinkKind, options: &SinkOptions, writer: Writer) {
         self.hashes_lines |= kind.hashes_lines;
         self.running.push(Running::new(kind.name, || kind.make(options, writer), None));
+    }
+
+    /// Adds a further sink with its destination. `create` opens a file.
+    pub(crate) fn add_further<W: io::Write + Send + 'static>(
+        &mut self,
+        ChosenSink { kind, output }: &ChosenSink<'_>,
+        options: &SinkOptions,
+        create: impl FnOnce(&Path) -> Result<W, Error>,
+    ) -> Result<(), Error> {
+        match output {
+            SinkOutput::Standard => self.add(kind, options, Box::new(io::stderr())),
+            SinkOutput::File(path) => self.add(kind, options, Box::new(create(path)?)),
+            #[cfg(feature = "otlp")]
+            SinkOutput::Collector(endpoints) => {
+                let (collector, writer) = Collector::start(endpoints.clone());
+                self.add(kind, options, Box::new(writer));
+                if let Some(running) = self.running.last_mut() {
+                    running.collector = Some(collector);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds a sink whose lines are collected until they are cut: in memory or, if there are many, in a file in
@@ -110,8 +138,14 @@ impl Sinks {
         }
     }
 
-    /// Reports failed sinks on standard error. Returns whether there were any.
-    pub(crate) fn report_failures(&self) -> bool {
+    /// Reports failed sinks on standard error, after what is being sent was sent. Returns whether there were any.
+    pub(crate) fn report_failures(&mut self) -> bool {
+        #[cfg(feature = "otlp")]
+        for Running { collector, failure, .. } in &mut self.running {
+            if let Some(Err(error)) = collector.take().map(|collector| collector.finish()) {
+                failure.get_or_insert(error);
+            }
+        }
         for (name, error) in self.failures() {
             let line = format!("the output {name} failed, and is not complete: {error}");
             say(&neutralise_line(&line));
@@ -136,7 +170,14 @@ impl Running {
             Ok(sink) => (Some(guard(sink)), None),
             Err(error) => (None, Some(error)),
         };
-        Self { name, sink, gathered, failure }
+        Self {
+            name,
+            sink,
+            gathered,
+            #[cfg(feature = "otlp")]
+            collector: None,
+            failure,
+        }
     }
 
     fn has_stopped(&self) -> bool {

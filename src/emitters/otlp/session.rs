@@ -250,7 +250,8 @@ impl OtlpState {
             id: self.root(),
             parent: None,
             name: SESSION.to_owned(),
-            attributes: self.common(attributes),
+            // Without a model: a view would take the session for a request to it.
+            attributes: self.of_agent(attributes),
             links: link.into_iter().collect(),
             is_failed: self.facts.outcome == Some(Outcome::Failed),
         };
@@ -263,16 +264,21 @@ impl OtlpState {
         self.facts.outcome.is_some() || self.facts.ended_at.is_some()
     }
 
-    /// Adds the attributes that all spans of the session have.
+    /// Adds the attributes that the spans within the session have.
     pub(super) fn common(&self, attributes: Attributes) -> Attributes {
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
         let facts = &self.facts;
-        let attributes = attributes
-            .with_known(AGENT_NAME, text(&facts.agent))
-            .with_known(AGENT_VERSION, text(&facts.version));
-        self.conversation(attributes)
+        self.of_agent(attributes)
             .with_known(PROVIDER_NAME, text(&facts.provider))
             .with_known(REQUEST_MODEL, text(&facts.model))
+    }
+
+    fn of_agent(&self, attributes: Attributes) -> Attributes {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+        let attributes = attributes
+            .with_known(AGENT_NAME, text(&self.facts.agent))
+            .with_known(AGENT_VERSION, text(&self.facts.version));
+        self.conversation(attributes)
     }
 
     fn conversation(&self, attributes: Attributes) -> Attributes {

@@ -4,7 +4,10 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::{homes::DatabaseOption, sink::SinkName};
+use crate::{
+    homes::DatabaseOption,
+    sink::{ContentArgs, SinkName},
+};
 
 /// The options of `foldline ingest`.
 #[derive(Debug, Default, Args)]
@@ -39,6 +42,9 @@ pub(crate) struct IngestArgs {
     /// Further output to a file; repeatable
     #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
+
+    #[command(flatten)]
+    pub(super) content: ContentArgs,
 
     /// File of metrics of the whole database, in the Prometheus text format. A new file is readable by its owner
     /// only, an existing one keeps its permissions

@@ -54,7 +54,7 @@ use crate::{
     outputs::{Outputs, whole_trails},
     program::Program,
     say::say,
-    sink::{SinkKind, SinkName, SinkOptions},
+    sink::{ChosenSink, SinkKind, SinkOptions, SinkOutput},
 };
 use foldline::{
     conversation::Text,
@@ -148,10 +148,12 @@ fn ingest_once(
     paths: &[PathBuf],
     db: &Path,
 ) -> Result<(Summary, Totals), Error> {
+    let style = TranscriptStyle::new(width(None));
+    let options = SinkOptions::new(style, String::new(), args.content);
     let sinks: Vec<_> = args
         .sinks
         .iter()
-        .map(|sink| resumable(program.sinks.require(&sink.name)?))
+        .map(|sink| in_file(sink.choose(&program.sinks, &options)?, &options))
         .collect::<Result<_, Error>>()?;
     let mut summary = Summary::default();
     let files = files::find(program, args, paths, db, &mut summary)?;
@@ -159,8 +161,7 @@ fn ingest_once(
     let mut database = Database::open_sound(db, wait)?;
     let whole = whole_trails(&database)?;
     let outputs = open_outputs(args, &sinks, wait, &mut database, &mut summary)?;
-    let style = TranscriptStyle::new(width(None));
-    let options = SinkOptions { style, log: String::new() };
+    let sinks = sinks.into_iter().map(|(kind, _)| kind).collect();
     let (jobs, audited) = (jobs(args), args.audit.is_some());
     let segment_size = parallel::segment_size(jobs);
     let reading = Reading { program, sinks, options, audited, segment_size };
@@ -197,26 +198,23 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
 /// Opens the requested outputs.
 fn open_outputs(
     args: &IngestArgs,
-    kinds: &[&SinkKind],
+    sinks: &[(&SinkKind, &Path)],
     wait: Duration,
     database: &mut Database,
     summary: &mut Summary,
 ) -> Result<Outputs, Error> {
-    let mut sinks = Vec::new();
-    for (SinkName { file, .. }, kind) in args.sinks.iter().zip(kinds) {
-        let Some(path) = file else {
-            return Err(Error::WrongUse(format!("give --sink {} a file", kind.name)));
-        };
-        sinks.push((kind.name, path.as_path()));
-    }
+    let sinks: Vec<_> = sinks.iter().map(|(kind, path)| (kind.name, *path)).collect();
     let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
     let (outputs, notes) = Outputs::open(audit, sign, &sinks, wait, database)?;
     notes.into_iter().for_each(|note| summary.note(note));
     Ok(outputs)
 }
 
-/// Checks that a consumer is resumable, as ingest requires.
-fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
+/// The file of a consumer, which ingest requires, as it requires that the consumer can be resumed.
+fn in_file<'p>(
+    ChosenSink { kind, output }: ChosenSink<'p>,
+    options: &SinkOptions,
+) -> Result<(&'p SinkKind, &'p Path), Error> {
     let name = kind.name;
     // Trails of several logs would be mixed in one file.
     if kind.hashes_lines {
@@ -224,10 +222,16 @@ fn resumable(kind: &SinkKind) -> Result<&SinkKind, Error> {
             "an ingest writes one trail for all logs, with --{name} FILE"
         )));
     }
-    if kind.resumable {
-        return Ok(kind);
+    if !kind.is_resumable(options.content) {
+        let redacted = if options.content.redact { " with --redact" } else { "" };
+        return Err(Error::WrongUse(format!(
+            "the output {name} cannot be resumed{redacted}, which ingest requires"
+        )));
     }
-    Err(Error::WrongUse(format!("the output {name} cannot be resumed, which ingest requires")))
+    match output {
+        SinkOutput::File(path) => Ok((kind, path)),
+        _ => Err(Error::WrongUse(format!("give --sink {name} a file"))),
+    }
 }
 
 /// Runs the plans: reads files into the database and the side outputs.

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::{
     options::{Color, parse_seconds, parse_size},
     pace::{Speed, parse_speed},
-    sink::SinkName,
+    sink::{ContentArgs, SinkName},
 };
 
 /// The options of `foldline replay`.
@@ -25,9 +25,12 @@ pub(crate) struct ReplayArgs {
     #[arg(long, short, default_value = "transcript", value_name = "NAME")]
     pub(super) format: String,
 
-    /// Further output, to a file or else to standard error; repeatable
+    /// Further output, to a file or else to standard error, or to a collector with otlp=http://HOST:4318; repeatable
     #[arg(long = "sink", value_name = "NAME[=FILE]", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
+
+    #[command(flatten)]
+    pub(super) content: ContentArgs,
 
     /// Speed: 1x keeps the pauses of the log, 10x is ten times as fast, max does not wait
     #[arg(long, default_value = "max", value_parser = parse_speed)]

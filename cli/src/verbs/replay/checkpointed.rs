@@ -28,7 +28,7 @@ use crate::{
     malformed::Malformed,
     pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
-    sink::{Gathered, Sinks},
+    sink::{ChosenSink, Gathered, SinkOutput, Sinks},
 };
 
 /// The time between two checkpoints.
@@ -46,7 +46,7 @@ pub(super) fn run(
     let Some(out) = &args.out else {
         return Err(Error::WrongUse("--checkpoint needs --out".to_owned()));
     };
-    if let Some(kind) = chosen.kinds().find(|kind| !kind.resumable) {
+    if let Some(kind) = chosen.kinds().find(|kind| !kind.is_resumable(args.content)) {
         let message =
             format!("--checkpoint needs outputs that can be resumed, which {} cannot", kind.name);
         return Err(Error::WrongUse(message));
@@ -277,8 +277,8 @@ impl Outputs {
         restart: bool,
     ) -> Result<Self, OpenError> {
         let mut side_files = Vec::new();
-        for (kind, file) in &chosen.further {
-            let Some(path) = file else {
+        for ChosenSink { kind, output } in &chosen.further {
+            let SinkOutput::File(path) = output else {
                 let message = format!("--checkpoint needs --sink {}=FILE", kind.name);
                 return Err(OpenError::File(Error::WrongUse(message)));
             };

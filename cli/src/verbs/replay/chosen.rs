@@ -1,7 +1,5 @@
 //! [`Chosen`]: the requested outputs, and the result of a run with them.
 
-use std::path::Path;
-
 use foldline::emitters::{human, transcript::TranscriptStyle};
 
 use super::args::ReplayArgs;
@@ -12,14 +10,14 @@ use crate::{
     pipeline::LogProcessor,
     program::Program,
     say::say,
-    sink::{SinkKind, SinkName, SinkOptions, Sinks},
+    sink::{ChosenSink, SinkKind, SinkOptions, Sinks},
 };
 
 /// The requested outputs.
 pub(super) struct Chosen<'p> {
     pub(super) main: &'p SinkKind,
-    /// The further outputs, each with its file.
-    pub(super) further: Vec<(&'p SinkKind, Option<&'p Path>)>,
+    /// The further outputs, each with its destination.
+    pub(super) further: Vec<ChosenSink<'p>>,
     pub(super) options: SinkOptions,
 }
 
@@ -27,14 +25,14 @@ impl<'p> Chosen<'p> {
     pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
         let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let options = SinkOptions { style, log: args.file.display().to_string() };
+        let options = SinkOptions::new(style, args.file.display().to_string(), args.content);
         let mut chosen = Self { main, further: Vec::new(), options };
-        for SinkName { name, file } in &args.sinks {
-            let kind = program.sinks.require(name)?;
-            if chosen.kinds().any(|other| other.name == kind.name) {
-                return Err(Error::WrongUse(format!("{name} is written twice")));
+        for sink in &args.sinks {
+            let further = sink.choose(&program.sinks, &chosen.options)?;
+            if chosen.kinds().any(|other| other.name == further.kind.name) {
+                return Err(Error::WrongUse(format!("{} is written twice", sink.name)));
             }
-            chosen.further.push((kind, file.as_deref()));
+            chosen.further.push(further);
         }
         Ok(chosen)
     }
@@ -49,12 +47,12 @@ impl<'p> Chosen<'p> {
 
     /// All outputs, the main one first.
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'p SinkKind> {
-        std::iter::once(self.main).chain(self.further.iter().map(|(kind, _)| *kind))
+        std::iter::once(self.main).chain(self.further.iter().map(|further| further.kind))
     }
 }
 
 /// The exit code of the program.
-pub(super) fn exit_code(malformed: u64, sinks: &Sinks, args: &ReplayArgs) -> Result<u8, Error> {
+pub(super) fn exit_code(malformed: u64, sinks: &mut Sinks, args: &ReplayArgs) -> Result<u8, Error> {
     let mut code = exit::FINE;
     if args.strict && malformed > 0 {
         let are = if malformed == 1 { "is" } else { "are" };

@@ -64,12 +64,8 @@ fn plain(
     let progress = progress(&log);
     let mut sinks = Sinks::default();
     sinks.add(chosen.main, &chosen.options, main_writer(args)?);
-    for (kind, file) in &chosen.further {
-        let writer: Writer = match file {
-            Some(path) => Box::new(create(path)?),
-            None => Box::new(io::stderr()),
-        };
-        sinks.add(kind, &chosen.options, writer);
+    for further in &chosen.further {
+        sinks.add_further(further, &chosen.options, create)?;
     }
     let fan = (Malformed::default(), Paced::new(args.speed, sinks));
     let processor = pipeline::begin(executor.clone(), fan, args.max_line, log.span());
@@ -108,7 +104,7 @@ fn plain(
     let (Malformed(malformed), paced) = processor.finish(nothing).emitter.into_inner();
     let mut sinks = paced.into_sinks();
     main_failure(&mut sinks, chosen)?;
-    exit_code(malformed, &sinks, args)
+    exit_code(malformed, &mut sinks, args)
 }
 
 /// The log, if two threads are useful. They are not if the log is short, is read with pauses, or is traced:

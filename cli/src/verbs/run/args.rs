@@ -8,7 +8,10 @@ use clap::Args;
 
 #[cfg(feature = "serve")]
 use crate::serve::{Access, parse_address};
-use crate::{options::Color, sink::SinkName};
+use crate::{
+    options::Color,
+    sink::{ContentArgs, SinkName},
+};
 
 /// The options of `foldline run`.
 #[derive(Debug, Args)]
@@ -21,9 +24,12 @@ pub(crate) struct RunArgs {
     #[arg(long, short, default_value = "transcript", value_name = "NAME")]
     pub(super) format: String,
 
-    /// Further output to a file; repeatable
-    #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
+    /// Further output to a file, or to a collector with otlp=http://HOST:4318; repeatable
+    #[arg(long = "sink", value_name = "NAME[=FILE]", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
+
+    #[command(flatten)]
+    pub(super) content: ContentArgs,
 
     /// New file for the log of the agent, which can be replayed. Lines of its standard error are separate records
     #[arg(long, value_name = "FILE")]

@@ -31,7 +31,7 @@ use crate::{
     exit,
     options::width,
     program::Program,
-    sink::{SinkName, SinkOptions, Sinks, Writer},
+    sink::{SinkOptions, Sinks},
 };
 
 /// Runs an agent to its end. Returns the agent's exit code, unless the agent succeeded and another step failed.
@@ -93,21 +93,17 @@ fn now() -> Timestamp {
 fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
     let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
     let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
-    let options = SinkOptions { style, log };
+    let options = SinkOptions::new(style, log, args.content);
     let mut sinks = Sinks::default();
     if !args.tap {
         sinks.add(program.sinks.require(&args.format)?, &options, Box::new(io::stdout()));
     }
-    for SinkName { name, file } in &args.sinks {
-        let writer: Writer = match file {
-            Some(path) => {
-                let mut open = owner_only();
-                let file = open.write(true).create(true).truncate(true).open(path);
-                Box::new(file.map_err(|error| Error::output(path, &error))?)
-            }
-            None => Box::new(io::stderr()),
-        };
-        sinks.add(program.sinks.require(name)?, &options, writer);
+    for sink in &args.sinks {
+        sinks.add_further(&sink.choose(&program.sinks, &options)?, &options, |path| {
+            let mut open = owner_only();
+            let file = open.write(true).create(true).truncate(true).open(path);
+            file.map_err(|error| Error::output(path, &error))
+        })?;
     }
     Ok(sinks)
 }

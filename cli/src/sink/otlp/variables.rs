@@ -1,0 +1,117 @@
+//! [`Variables`]: the standard environment variables of OpenTelemetry.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use foldline::emitters::otlp::Resource;
+
+use crate::error::Error;
+
+/// The environment variables whose names begin with `OTEL_`. An empty one counts as absent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// Those of the process.
+    pub(crate) fn of_process() -> Self {
+        let named = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+            (name.starts_with("OTEL_") && !value.trim().is_empty()).then_some((name, value))
+        };
+        Self(std::env::vars_os().filter_map(named).collect())
+    }
+
+    /// A variable.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| value.trim())
+    }
+
+    /// The pairs of a list `KEY=VALUE,KEY=VALUE`, whose values are percent-encoded.
+    pub(super) fn pairs(&self, name: &str) -> Result<Vec<(String, String)>, Error> {
+        let list = self.get(name).unwrap_or_default();
+        let pairs = list.split(',').map(str::trim).filter(|pair| !pair.is_empty()).map(|pair| {
+            let (key, value) = pair.split_once('=')?;
+            Some((key.trim().to_owned(), decoded(value.trim())?.into_owned()))
+        });
+        pairs.collect::<Option<_>>().ok_or_else(|| {
+            Error::WrongUse(format!("{name} is not a list of KEY=VALUE, separated by commas"))
+        })
+    }
+
+    /// Checks the variables that every OTLP output uses.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.pairs(RESOURCE_ATTRIBUTES).map(drop)
+    }
+
+    /// The resource that they describe. By default, the service is `foldline`.
+    pub(super) fn resource(&self) -> Resource {
+        let mut resource = Resource::default();
+        let service = self.get("OTEL_SERVICE_NAME");
+        if let Some(name) = service {
+            resource = resource.with(SERVICE_NAME, name);
+        }
+        for (key, value) in self.pairs(RESOURCE_ATTRIBUTES).unwrap_or_default() {
+            if !resource.has(&key) {
+                resource = resource.with(&key, &value);
+            }
+        }
+        if resource.has(SERVICE_NAME) { resource } else { resource.with(SERVICE_NAME, "foldline") }
+    }
+}
+
+const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
+const SERVICE_NAME: &str = "service.name";
+
+/// Decodes `%20` and the like; `None` if that is not UTF-8, or not complete.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, tail) = tail.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = tail;
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+impl<const N: usize> From<[(&str, &str); N]> for Variables {
+    fn from(variables: [(&str, &str); N]) -> Self {
+        Self(variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource() {
+        let json = |variables: Variables| serde_json::to_string(&variables.resource()).unwrap();
+        assert!(json(Variables::default()).contains(r#""stringValue":"foldline""#));
+        let variables = Variables::from([
+            ("OTEL_SERVICE_NAME", "mine"),
+            (RESOURCE_ATTRIBUTES, "service.name=other, team=a%20b%2Cc"),
+        ]);
+        let json = json(variables);
+        assert!(
+            json.contains("mine") && json.contains("a b,c") && !json.contains("other"),
+            "{json}"
+        );
+    }
+
+    #[test]
+    fn a_wrong_list_is_refused() {
+        for wrong in ["team", "a=b,c", "a=%zz", "a=%2", "a=%ff"] {
+            let variables = Variables::from([(RESOURCE_ATTRIBUTES, wrong)]);
+            assert!(variables.check().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! `--sink otlp`: OpenTelemetry in files and to a collector, also one that fails or is away.
+#![cfg(feature = "otlp")]
+
+mod collector;
+
+use std::{
+    fs,
+    io::Write,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use self::collector::{Collector, signals, status, taken};
+use crate::logs;
+
+/// A log with times, failures and tokens.
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/session.jsonl")
+}
+
+/// The program, without the variables of OpenTelemetry.
+fn foldline(arguments: &[&str]) -> Command {
+    let mut command = logs::foldline();
+    for (name, _) in
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OTEL_"))
+    {
+        command.env_remove(name);
+    }
+    command.args(arguments);
+    command
+}
+
+fn replay(to: &str) -> Command {
+    let sink = format!("otlp={to}");
+    foldline(&["replay", example().to_str().unwrap(), "--format", "metrics", "--sink", &sink])
+}
+
+fn lines(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The signals of the example, as the file has them.
+fn expected() -> [Vec<String>; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("otlp.jsonl");
+    assert!(replay(file.to_str().unwrap()).output().unwrap().status.success());
+    let expected = signals(lines(&file).iter());
+    assert!(expected.iter().all(|signals| !signals.is_empty()));
+    expected
+}
+
+/// What standard error says of signals that were not delivered.
+fn counted([spans, records, points]: [usize; 3]) -> String {
+    let one = |count: usize, thing: &str| match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    };
+    let counts = [one(spans, "span"), one(records, "log record"), one(points, "data point")];
+    counts.join(", ") + " not delivered to "
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_collector_gets_what_a_file_gets() {
+    let collector = Collector::start(|_, _| taken());
+    let output = replay(&collector.address)
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20key")
+        .output()
+        .unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let requests = collector.requests();
+    assert_eq!(signals(requests.iter().map(|request| &request.body)), expected());
+    for request in requests {
+        let field = request.body.as_object().unwrap().keys().next().unwrap().as_str();
+        let path = match field {
+            "resourceSpans" => "/v1/traces",
+            "resourceLogs" => "/v1/logs",
+            _ => "/v1/metrics",
+        };
+        assert_eq!(request.path, path);
+        for (name, value) in [
+            ("Content-Type", "application/json"),
+            ("Content-Encoding", "gzip"),
+            ("api-key", "a key"),
+        ] {
+            assert_eq!(request.headers.get(name).unwrap(), value);
+        }
+    }
+}
+
+#[test]
+fn the_environment_names_the_collector() {
+    let collector = Collector::start(|_, _| taken());
+    let mut command = foldline(&["replay", example().to_str().unwrap(), "--sink", "otlp"]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address);
+    command.env("OTEL_EXPORTER_OTLP_COMPRESSION", "none").env("OTEL_SERVICE_NAME", "mine");
+    assert!(command.output().unwrap().status.success());
+    let requests = collector.requests();
+    assert_eq!(signals(requests.iter().map(|request| &request.body)), expected());
+    assert!(requests.iter().all(|request| request.body.to_string().contains("mine")));
+}
+
+#[test]
+fn requests_are_repeated_when_the_server_says() {
+    let collector = Collector::start(|number, _| match number {
+        0 => {
+            let mut later = status(503);
+            later.headers_mut().insert("Retry-After", "1".parse().unwrap());
+            later
+        }
+        1 => status(429),
+        _ => taken(),
+    });
+    let output = replay(&collector.address).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let requests = collector.requests();
+    assert!(requests[1].at - requests[0].at >= Duration::from_secs(1));
+    assert_eq!(requests[0].body, requests[1].body);
+    assert_eq!(signals(requests[2..].iter().map(|request| &request.body)), expected());
+}
+
+#[test]
+fn what_is_refused_is_counted() {
+    let [spans, records, points] = expected().map(|signals| signals.len());
+    let collector = Collector::start(|_, request| match request.path.as_str() {
+        "/v1/traces" => status(401),
+        _ => taken(),
+    });
+    let output = replay(&collector.address).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = format!("{spans} spans not delivered to {}: HTTP status 401", collector.address);
+    assert!(stderr(&output).contains(&said), "{}", stderr(&output));
+
+    let collector = Collector::start(|_, request| match request.path.as_str() {
+        "/v1/logs" => axum::response::IntoResponse::into_response(
+            r#"{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}"#,
+        ),
+        "/v1/metrics" => status(400),
+        _ => taken(),
+    });
+    let output = replay(&collector.address).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = format!("1 log record, {points} data points not delivered");
+    assert!(records > 0 && stderr(&output).contains(&said), "{}", stderr(&output));
+}
+
+#[test]
+fn a_collector_that_is_away_is_said() {
+    let counts = expected().map(|signals| signals.len());
+    // A port without a listener.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let output = replay(&format!("http://{address}"))
+        .env("OTEL_EXPORTER_OTLP_TIMEOUT", "300")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(&counted(counts)), "{}", stderr(&output));
+    // The other output is whole.
+    assert!(String::from_utf8_lossy(&output.stdout).contains("foldline_records_total 21"));
+}
+
+#[test]
+fn a_collector_that_never_answers_does_not_stop_the_run() {
+    let counts = expected().map(|signals| signals.len());
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("otlp=http://{}", silent.local_addr().unwrap());
+    let example = example();
+    let run =
+        ["run", "--format", "metrics", "--sink", &address, "--", "cat", example.to_str().unwrap()];
+    let begun = Instant::now();
+    let output = foldline(&run).env("OTEL_EXPORTER_OTLP_TIMEOUT", "700").output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(&counted(counts)), "{}", stderr(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("foldline_records_total 21"));
+}
+
+#[test]
+fn spans_arrive_while_the_log_grows() {
+    let collector = Collector::start(|_, _| taken());
+    let sink = format!("otlp={}", collector.address);
+    let mut child = foldline(&["run", "--format", "metrics", "--sink", &sink, "--", "cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let log = fs::read_to_string(example()).unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for line in log.lines() {
+        writeln!(input, "{line}").unwrap();
+        if line.contains("tool_result") {
+            break;
+        }
+    }
+    collector.wait_for(|requests| {
+        requests.iter().any(|request| request.body.to_string().contains("execute_tool"))
+    });
+    let result = log.find("tool_result").unwrap();
+    let rest = result + log[result..].find('\n').unwrap() + 1;
+    input.write_all(&log.as_bytes()[rest..]).unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    let requests = collector.requests();
+    assert_eq!(signals(requests.iter().map(|request| &request.body)), expected());
+}
+
+#[test]
+fn an_ingest_and_a_resumed_replay_write_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let log = fs::read_to_string(example()).unwrap();
+    let half = log.match_indices('\n').nth(10).unwrap().0 + 1;
+    for part in [&log[..half], &log] {
+        fs::write(at("log.jsonl"), part).unwrap();
+        let (out, checkpoint) = (at("out"), at("checkpoint"));
+        let sink = format!("otlp={}", at("replayed"));
+        let arguments =
+            ["replay", &at("log.jsonl"), "--format", "events", "--out", &out, "--sink", &sink];
+        let output = foldline(&arguments).args(["--checkpoint", &checkpoint]).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let sink = format!("otlp={}", at("ingested"));
+        let arguments = ["ingest", &at("log.jsonl"), "--db", &at("db"), "--sink", &sink];
+        let last: &[&str] = if part.len() == log.len() { &["--final"] } else { &[] };
+        let output = foldline(&arguments).args(last).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let [replayed, ingested] =
+        ["replayed", "ingested"].map(|name| signals(lines(at(name).as_ref()).iter()));
+    assert_eq!(replayed, expected());
+    assert_eq!(ingested, expected());
+}
+
+#[test]
+fn content_is_requested_and_redacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let log = "\
+{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/p\",\"session_id\":\"s1\",\"tools\":[],\"model\":\"m-1\"}
+{\"type\":\"message\",\"role\":\"user\",\"id\":\"u1\",\"text\":\"Write to ada@example.org\",\"timestamp\":1000,\"session_id\":\"s1\"}
+";
+    fs::write(at("log.jsonl"), log).unwrap();
+    let written = |more: &[&str]| {
+        let sink = format!("otlp={}", at("out"));
+        let output =
+            foldline(&["replay", &at("log.jsonl"), "--sink", &sink]).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        fs::read_to_string(at("out")).unwrap()
+    };
+    assert!(!written(&[]).contains("Write to"));
+    assert!(written(&["--content"]).contains("Write to ada@example.org"));
+    let redacted = written(&["--content", "--redact"]);
+    assert!(redacted.contains("Write to [email 1]") && !redacted.contains("ada@"), "{redacted}");
+}
+
+#[test]
+fn wrong_uses_are_refused() {
+    let example = example();
+    let log = example.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = format!("otlp={}", at("file"));
+    for (arguments, says) in [
+        (&["replay", log, "--sink", "events=http://localhost"][..], "cannot be sent"),
+        (&["replay", log, "--sink", "otlp=http://"], "not an address"),
+        (&["replay", log, "--sink", &file, "--redact"], "--content"),
+        (&["ingest", log, "--db", &at("db"), "--sink", "otlp=http://localhost"], "a file"),
+        (&["ingest", log, "--db", &at("db"), "--sink", &file, "--content", "--redact"], "resumed"),
+    ] {
+        let output = foldline(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(says), "{arguments:?}: {}", stderr(&output));
+    }
+    let mut grpc = replay("http://localhost:4317");
+    let output = grpc.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("only http/json"), "{}", stderr(&output));
+}
