@@ -1,7 +1,7 @@
 //! A collector: a server that keeps what it gets, and answers as it is told.
 
 use std::{
-    io::Read,
+    io::{Read, Write},
     net::TcpListener,
     sync::{Arc, Condvar, Mutex},
     thread,
@@ -16,7 +16,7 @@ use axum::{
 };
 use serde_json::Value;
 
-/// A request, unzipped.
+/// A request, unzipped. The body is JSON, or the text in a request of protobuf.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) path: String,
@@ -89,17 +89,19 @@ impl Collector {
 }
 
 fn read(uri: &Uri, headers: HeaderMap, body: &[u8]) -> Request {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     match headers.get("Content-Encoding").map(HeaderValue::as_bytes) {
-        Some(b"gzip") => flate2::read::GzDecoder::new(body).read_to_string(&mut text).unwrap(),
-        None => {
-            let mut body = body;
-            body.read_to_string(&mut text).unwrap()
-        }
+        Some(b"gzip") => flate2::read::GzDecoder::new(body).read_to_end(&mut bytes).unwrap(),
+        None => bytes.write(body).unwrap(),
         Some(other) => panic!("{other:?}"),
     };
     let (path, at) = (uri.path().to_owned(), Instant::now());
-    Request { path, headers, body: serde_json::from_str(&text).unwrap(), at }
+    let body = match headers["Content-Type"].as_bytes() {
+        b"application/json" => serde_json::from_slice(&bytes).unwrap(),
+        b"application/x-protobuf" => String::from_utf8_lossy(&bytes).into_owned().into(),
+        other => panic!("{other:?}"),
+    };
+    Request { path, headers, body, at }
 }
 
 /// The spans, log records and metrics of requests, each as text, sorted.

@@ -22,7 +22,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/session.jsonl")
 }
 
-/// The program, without the variables of OpenTelemetry.
+/// The program, without the variables of OpenTelemetry. Requests are JSON, which is easy to read.
 fn foldline(arguments: &[&str]) -> Command {
     let mut command = logs::foldline();
     for (name, _) in
@@ -30,7 +30,7 @@ fn foldline(arguments: &[&str]) -> Command {
     {
         command.env_remove(name);
     }
-    command.args(arguments);
+    command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json").args(arguments);
     command
 }
 
@@ -93,6 +93,23 @@ fn a_collector_gets_what_a_file_gets() {
         ] {
             assert_eq!(request.headers.get(name).unwrap(), value);
         }
+    }
+}
+
+#[test]
+fn requests_are_protobuf_by_default() {
+    let collector = Collector::start(|_, _| taken());
+    let output =
+        replay(&collector.address).env_remove("OTEL_EXPORTER_OTLP_PROTOCOL").output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let requests = collector.requests();
+    for (path, name) in [
+        ("/v1/traces", "execute_tool"),
+        ("/v1/logs", "gen_ai.client.inference.operation.details"),
+        ("/v1/metrics", "gen_ai.execute_tool.duration"),
+    ] {
+        let request = requests.iter().find(|request| request.path == path).unwrap();
+        assert!(request.body.as_str().unwrap().contains(name), "{request:?}");
     }
 }
 
@@ -281,5 +298,5 @@ fn wrong_uses_are_refused() {
     let mut grpc = replay("http://localhost:4317");
     let output = grpc.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("only http/json"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("http/protobuf or http/json"), "{}", stderr(&output));
 }

@@ -12,7 +12,7 @@ use foldline::emitters::human;
 use super::{
     body::{joined, kind_of},
     endpoint::{Endpoints, SignalKind},
-    post::{Answer, Client},
+    post::{Answer, Client, encoded},
     queue::{Portion, Queue},
 };
 
@@ -104,6 +104,10 @@ impl Sender {
     fn send(&self, Portion { kind, lines }: &Portion) {
         let endpoint = self.endpoints.get(*kind);
         let body = joined(*kind, lines.iter().map(String::as_str));
+        let body = match encoded(*kind, body, endpoint) {
+            Ok(body) => body,
+            Err(error) => return self.queue.note(error.to_string()),
+        };
         let mut delay = SOON;
         loop {
             let most = self.queue.remaining().unwrap_or(endpoint.timeout);

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use super::variables::Variables;
-use crate::{error::Error, say::say};
+use crate::error::Error;
 
 /// The three kinds of signals, each of which has an address of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,14 @@ pub(super) struct Endpoint {
     pub(super) headers: Vec<(String, String)>,
     pub(super) timeout: Duration,
     pub(super) compresses: bool,
+    pub(super) protocol: Protocol,
+}
+
+/// The form of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Protobuf,
+    Json,
 }
 
 impl Endpoints {
@@ -117,9 +125,9 @@ impl Endpoint {
             (None, Some(own)) => check_url(own).map(|()| own.to_owned())?,
             (None, None) => below(common.unwrap_or("http://localhost:4318"))?,
         };
-        check_protocol(kind, &name("PROTOCOL"), variables)?;
         let refuse = |name: &str, what: &str| Err(Error::WrongUse(format!("{name} is not {what}")));
-        let (timeout, compression) = (name("TIMEOUT"), name("COMPRESSION"));
+        let (timeout, compression, protocol) =
+            (name("TIMEOUT"), name("COMPRESSION"), name("PROTOCOL"));
         let timeout = match variables.get(&timeout).map(str::parse) {
             None => Duration::from_secs(10),
             Some(Ok(millis)) => Duration::from_millis(millis),
@@ -130,7 +138,13 @@ impl Endpoint {
             Some("none") => false,
             Some(_) => return refuse(&compression, "gzip or none"),
         };
-        Ok(Self { url, headers: variables.pairs(&name("HEADERS"))?, timeout, compresses })
+        let protocol = match variables.get(&protocol) {
+            None | Some("http/protobuf") => Protocol::Protobuf,
+            Some("http/json") => Protocol::Json,
+            Some(_) => return refuse(&protocol, "http/protobuf or http/json"),
+        };
+        let headers = variables.pairs(&name("HEADERS"))?;
+        Ok(Self { url, headers, timeout, compresses, protocol })
     }
 }
 
@@ -152,22 +166,6 @@ fn check_url(url: &str) -> Result<(), Error> {
         };
     }
     refuse(format!("{url} is not an address"))
-}
-
-/// Requests are JSON, which every collector accepts beside protobuf on the same address; gRPC has another port.
-fn check_protocol(kind: SignalKind, name: &str, variables: &Variables) -> Result<(), Error> {
-    match variables.get(name) {
-        None | Some("http/json") => Ok(()),
-        Some("http/protobuf") => {
-            if kind == SignalKind::Traces {
-                say(&format!("{name} is http/protobuf; http/json is sent"));
-            }
-            Ok(())
-        }
-        Some(other) => {
-            Err(Error::WrongUse(format!("{name} is {other}; only http/json is supported")))
-        }
-    }
 }
 
 #[cfg(test)]

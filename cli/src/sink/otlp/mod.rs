@@ -12,6 +12,8 @@ mod endpoint;
 #[cfg(feature = "otlp")]
 mod post;
 #[cfg(feature = "otlp")]
+mod protobuf;
+#[cfg(feature = "otlp")]
 mod queue;
 mod variables;
 

@@ -1,12 +1,18 @@
 //! [`Client`]: sends a request, and reads what the collector answers.
 
-use std::{io::Write, time::Duration};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
 use ureq::{Agent, Body, http::Response};
 
-use super::endpoint::Endpoint;
+use super::{
+    endpoint::{Endpoint, Protocol, SignalKind},
+    protobuf,
+};
 
 /// The most bytes of an answer that are read.
 const ANSWER: u64 = 64 << 10;
@@ -38,18 +44,21 @@ impl Client {
     }
 
     /// Sends a body. `most` limits the time of the request.
-    pub(super) fn post(&self, endpoint: &Endpoint, body: &str, most: Duration) -> Answer {
-        let mut request = self.0.post(&endpoint.url).content_type("application/json");
+    pub(super) fn post(&self, endpoint: &Endpoint, body: &[u8], most: Duration) -> Answer {
+        let mut request = self.0.post(&endpoint.url).content_type(match endpoint.protocol {
+            Protocol::Protobuf => "application/x-protobuf",
+            Protocol::Json => "application/json",
+        });
         for (name, value) in &endpoint.headers {
             request = request.header(name, value);
         }
         let request = request.config().timeout_global(Some(endpoint.timeout.min(most))).build();
         let sent = match endpoint.compresses {
-            true => request.header("Content-Encoding", "gzip").send(&zipped(body)[..]),
+            true => request.header("Content-Encoding", "gzip").send(body),
             false => request.send(body),
         };
         match sent {
-            Ok(response) => read(response),
+            Ok(response) => read(response, endpoint.protocol),
             Err(error) => match error {
                 ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::InvalidProxyUrl => {
                     Answer::Refused(error.to_string())
@@ -60,20 +69,37 @@ impl Client {
     }
 }
 
-fn zipped(body: &str) -> Vec<u8> {
+/// The body of a request as the endpoint gets it.
+///
+/// # Errors
+/// It cannot be written in this form.
+pub(super) fn encoded(kind: SignalKind, json: String, endpoint: &Endpoint) -> io::Result<Vec<u8>> {
+    let body = match endpoint.protocol {
+        Protocol::Json => json.into_bytes(),
+        Protocol::Protobuf => protobuf::request(kind, &json)
+            .ok_or_else(|| io::Error::other("it cannot be written as protobuf"))?,
+    };
+    if !endpoint.compresses {
+        return Ok(body);
+    }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    // A `Vec` takes everything.
-    let _ = encoder.write_all(body.as_bytes());
-    encoder.finish().unwrap_or_default()
+    encoder.write_all(&body)?;
+    encoder.finish()
 }
 
-fn read(mut response: Response<Body>) -> Answer {
+fn read(mut response: Response<Body>, protocol: Protocol) -> Answer {
     let status = response.status();
     let reason = format!("HTTP status {status}");
     match status.as_u16() {
         200..=299 => {
-            let text = response.body_mut().with_config().limit(ANSWER).read_to_string();
-            taken(&text.unwrap_or_default())
+            // A success is a success, also if the rest of the answer does not arrive.
+            let body = response.body_mut().with_config().limit(ANSWER).read_to_vec();
+            let body = body.unwrap_or_default();
+            let (rejected, message) = match protocol {
+                Protocol::Protobuf => protobuf::rejected(&body),
+                Protocol::Json => rejected(&body),
+            };
+            Answer::Taken { rejected, message }
         }
         429 | 502 | 503 | 504 => {
             let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok());
@@ -93,8 +119,8 @@ fn delay(value: &str) -> Option<Duration> {
     Some(Duration::from_secs(rest.try_into().unwrap_or(0)))
 }
 
-/// What the body of a success says: signals that were rejected.
-fn taken(body: &str) -> Answer {
+/// The signals that the body of a success says to be rejected, and why.
+fn rejected(body: &[u8]) -> (u64, String) {
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Taken {
@@ -128,11 +154,10 @@ fn taken(body: &str) -> Answer {
             }
         }
     }
-    let said = serde_json::from_str::<Taken>(body).unwrap_or_default();
+    let said = serde_json::from_slice::<Taken>(body).unwrap_or_default();
     let said = said.partial_success.unwrap_or_default();
     let counts = [&said.rejected_spans, &said.rejected_log_records, &said.rejected_data_points];
-    let rejected = counts.into_iter().map(Rejected::get).sum();
-    Answer::Taken { rejected, message: said.error_message }
+    (counts.into_iter().map(Rejected::get).sum(), said.error_message)
 }
 
 /// TLS with the certificates of the system.
@@ -168,10 +193,7 @@ mod tests {
 
     #[test]
     fn what_was_rejected_is_read() {
-        let read = |body| match taken(body) {
-            Answer::Taken { rejected, message } => (rejected, message),
-            other => panic!("{other:?}"),
-        };
+        let read = |body: &str| rejected(body.as_bytes());
         assert_eq!(read("{}"), (0, String::new()));
         assert_eq!(read(""), (0, String::new()));
         let partial = r#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#;
