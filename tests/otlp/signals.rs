@@ -49,7 +49,8 @@ pub(super) fn requests_with_content(events: &[Located<DomainEvent>]) -> Vec<Valu
     requests_of(session_signals(|_| by_item(Otlp::default().with_content())), events)
 }
 
-fn requests_of<K>(
+/// The requests of an emitter.
+pub(super) fn requests_of<K>(
     mut emitter: impl Emitter<Located<DomainEvent>, (K, foldline::emitters::otlp::Signal)>,
     events: &[Located<DomainEvent>],
 ) -> Vec<Value> {

@@ -1,6 +1,7 @@
 //! The spans of fixtures.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
     fs,
@@ -8,16 +9,19 @@ use std::{
 
 use foldline::{
     conversation::{
-        DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Timestamp, Warning, WarningKind,
+        DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Timestamp, TokenUsage, Warning,
+        WarningKind,
     },
+    emitters::otlp::{Otlp, session_signals},
     executors::Registry,
-    position::{Located, Position},
+    position::{Located, Position, by_item},
+    pricing::Prices,
 };
 use serde_json::Value;
 
 use super::signals::{
     attribute, attributes, events, every_fixture, fixtures, metrics, records, requests,
-    requests_with_content, spans,
+    requests_of, requests_with_content, spans,
 };
 
 fn of_fixture(format: &str, name: &str) -> Vec<Value> {
@@ -216,4 +220,36 @@ fn a_warning_before_the_session_does_not_change_its_trace() {
     let with = requests(&[&[warning][..], &rest[..]].concat());
     assert_eq!(records(&with)[0].get("traceId"), None);
     assert_eq!(spans(&with), spans(&without));
+}
+
+#[test]
+fn a_cost_that_the_log_does_not_state_is_estimated() {
+    let prices = r#"{"m": {"input_cost_per_token": 1e-03, "output_cost_per_token": 1e-02}}"#;
+    let prices = Prices::read(prices).unwrap();
+    let used = |cost_usd| {
+        let usage = TokenUsage { input_tokens: Some(1_000), cost_usd, ..TokenUsage::default() };
+        let at = Some(Timestamp::from_millis(5));
+        DomainEvent::Usage {
+            usage: Box::new(usage),
+            model: Some("m".into()),
+            message_id: None,
+            timestamp: at,
+        }
+    };
+    let events = [
+        at(1, named("s")),
+        at(2, used(None)),
+        at(3, used(Some(7.0))),
+        at(4, DomainEvent::SessionEnded),
+    ];
+    let emitter =
+        session_signals(|_| by_item(Otlp::default().with_prices(Cow::Owned(prices.clone()))));
+    let requests = requests_of(emitter, &events);
+    let turn = spans(&requests)[0];
+    let cost = |name| attribute(turn, name).and_then(Value::as_f64);
+    assert_eq!(cost("foldline.cost.usd"), Some(7.0));
+    assert_eq!(cost("foldline.cost.estimated_usd"), Some(1.0));
+    // Without prices, nothing is estimated.
+    let requests = super::signals::requests(&events);
+    assert_eq!(attribute(spans(&requests)[0], "foldline.cost.estimated_usd"), None);
 }

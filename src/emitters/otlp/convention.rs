@@ -48,6 +48,7 @@ pub(super) const TOOL_DURATION: &str = "gen_ai.execute_tool.duration";
 
 // Ours.
 pub(super) const COST_USD: &str = "foldline.cost.usd";
+pub(super) const ESTIMATED_COST_USD: &str = "foldline.cost.estimated_usd";
 pub(super) const SESSION_OUTCOME: &str = "foldline.session.outcome";
 pub(super) const SESSION_TITLE: &str = "foldline.session.title";
 pub(super) const TOOL_KIND: &str = "foldline.tool.kind";

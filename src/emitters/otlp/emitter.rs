@@ -1,5 +1,7 @@
 //! [`Otlp`]: the emitter of one session; [`session_signals`]: that of all sessions of a log.
 
+use std::{borrow::Cow, sync::Arc};
+
 use super::{
     attribute::Attributes,
     convention::{
@@ -13,9 +15,10 @@ use super::{
 };
 use crate::{
     conversation::{
-        ByItem, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Session,
-        SessionId, SessionKey, Text, Timestamp, TokenUsage, Warning,
+        CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Session, SessionId,
+        SessionKey, Text, Timestamp, TokenUsage, Warning,
     },
+    pricing::{CostBasis, Prices, Requests},
     transduce::{Batch, Emitter, KeyedEmitter, Resume},
 };
 
@@ -46,6 +49,7 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
     has_content: bool,
+    prices: Option<Cow<'static, Prices>>,
     session: OtlpState,
 }
 
@@ -54,6 +58,12 @@ impl Otlp {
     #[must_use]
     pub fn with_content(self) -> Self {
         Self { has_content: true, ..self }
+    }
+
+    /// Estimates the cost of tokens if the log does not state it: `foldline.cost.estimated_usd`.
+    #[must_use]
+    pub fn with_prices(self, prices: Cow<'static, Prices>) -> Self {
+        Self { prices: Some(prices), ..self }
     }
 
     /// The call that started the sub-agent of an entry. In a sub-agent's own log, it is the session.
@@ -146,7 +156,7 @@ impl Otlp {
     }
 
     /// A call, or a change of a call.
-    fn call(&mut self, corr_id: &CorrId, entry: &std::sync::Arc<NormalizedEntry>) -> Batch<Signal> {
+    fn call(&mut self, corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Batch<Signal> {
         let Some(tool) = entry.tool() else { return Batch::EMPTY };
         let is_final = tool.status.is_final();
         let ended = DomainEvent::UpdateToolCall { corr_id: corr_id.clone(), entry: entry.clone() };
@@ -174,15 +184,31 @@ impl Otlp {
         let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
         let (model, provider) = (text(model), text(self.session.facts.provider.as_ref()));
         let requested = model.clone().or_else(|| text(self.session.facts.model.as_ref()));
+        let estimated_cost = self.estimated_cost(&usage, requested.as_deref(), message_id);
         let turn = self.session.turn_at(at);
         turn.usage.add(&usage);
+        if let Some(usd) = estimated_cost {
+            *turn.estimated_cost.get_or_insert(0.0) += usd;
+        }
         turn.histograms.count_tokens(provider.as_deref(), requested.as_deref(), &usage);
         let attributes = Attributes::default()
             .with(OPERATION_NAME, CHAT)
             .with_known(RESPONSE_MODEL, model)
             .with_known(RESPONSE_ID, text(message_id));
-        let attributes = turn::usage(attributes, &usage);
+        let attributes = turn::usage(attributes, &usage, estimated_cost);
         Batch::one(self.record(INFERENCE_EVENT, Severity::Debug, None, at, attributes))
+    }
+
+    /// The cost of tokens that the log states without a cost. Without a message, they may be those of several requests.
+    fn estimated_cost(
+        &self,
+        usage: &TokenUsage,
+        model: Option<&str>,
+        message_id: Option<&Text>,
+    ) -> Option<f64> {
+        let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
+        let cost = self.prices.as_ref()?.cost(model?, usage, requests)?;
+        (cost.basis == CostBasis::Estimated && cost.usd.is_finite()).then_some(cost.usd)
     }
 
     fn warning(&mut self, warning: &Warning) -> Batch<Signal> {
@@ -266,17 +292,17 @@ impl Resume for Otlp {
     }
 }
 
-/// One [`Otlp`] per session.
-pub type SessionSignals<M = ByItem<Otlp>> = KeyedEmitter<
+/// One emitter per session, such as an [`Otlp`].
+pub type SessionSignals<M, Make> = KeyedEmitter<
     SessionKey,
     M,
     fn(&Located<DomainEvent>) -> SessionKey,
-    fn(&SessionKey) -> M,
+    Make,
     fn(&Located<DomainEvent>) -> bool,
 >;
 
 /// The signals of all sessions of a log. `make` makes the emitter of a session: an [`Otlp`], or one that it is wrapped in.
-pub fn session_signals<M>(make: fn(&SessionKey) -> M) -> SessionSignals<M> {
+pub fn session_signals<M, Make: FnMut(&SessionKey) -> M>(make: Make) -> SessionSignals<M, Make> {
     let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
     let ends: fn(&Located<DomainEvent>) -> _ =
         |event| matches!(event.item, DomainEvent::SessionEnded);

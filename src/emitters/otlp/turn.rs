@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     attribute::Attributes,
     convention::{
-        CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, INPUT_MESSAGES, INPUT_TOKENS,
-        INVOKE_AGENT, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS, REASONING_TOKENS, TURN,
+        CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, ESTIMATED_COST_USD, INPUT_MESSAGES,
+        INPUT_TOKENS, INVOKE_AGENT, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS,
+        REASONING_TOKENS, TURN,
     },
     histograms::Histograms,
     id::{SpanId, TraceId},
@@ -27,6 +28,8 @@ pub(super) struct AgentTurn {
     /// Whether the agent has done something since the message of the user.
     pub(super) is_answered: bool,
     pub(super) usage: TokenUsage,
+    /// US dollars for tokens whose cost the log does not state.
+    pub(super) estimated_cost: Option<f64>,
     pub(super) histograms: Histograms,
     /// The messages of the user and the last one of the agent, if content is requested.
     input: Vec<String>,
@@ -45,6 +48,7 @@ impl AgentTurn {
             times: Interval::default(),
             is_answered: false,
             usage: TokenUsage::default(),
+            estimated_cost: None,
             histograms: Histograms::default(),
             input: Vec::new(),
             output: None,
@@ -65,14 +69,18 @@ impl AgentTurn {
     pub(super) fn attributes(&self) -> Attributes {
         let attributes =
             Attributes::default().with(OPERATION_NAME, INVOKE_AGENT).with(TURN, self.number);
-        usage(attributes, &self.usage)
+        usage(attributes, &self.usage, self.estimated_cost)
             .with_known(INPUT_MESSAGES, messages("user", &self.input))
             .with_known(OUTPUT_MESSAGES, messages("assistant", self.output.as_slice()))
     }
 }
 
 /// Adds tokens and cost.
-pub(super) fn usage(attributes: Attributes, usage: &TokenUsage) -> Attributes {
+pub(super) fn usage(
+    attributes: Attributes,
+    usage: &TokenUsage,
+    estimated_cost: Option<f64>,
+) -> Attributes {
     attributes
         .with_known(INPUT_TOKENS, usage.input_tokens)
         .with_known(CACHE_READ_TOKENS, usage.cache_read_tokens)
@@ -80,6 +88,7 @@ pub(super) fn usage(attributes: Attributes, usage: &TokenUsage) -> Attributes {
         .with_known(OUTPUT_TOKENS, usage.output_tokens)
         .with_known(REASONING_TOKENS, usage.reasoning_tokens)
         .with_known(COST_USD, usage.cost_usd.filter(|cost| cost.is_finite()))
+        .with_known(ESTIMATED_COST_USD, estimated_cost)
 }
 
 /// Messages in the JSON form of the conventions.

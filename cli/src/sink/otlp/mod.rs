@@ -17,6 +17,8 @@ mod protobuf;
 mod queue;
 mod variables;
 
+use std::borrow::Cow;
+
 use foldline::{
     conversation::SessionKey,
     emitters::{
@@ -26,29 +28,32 @@ use foldline::{
         redact::Redact,
     },
     position::by_item,
+    pricing::Prices,
     transduce::map,
 };
 
 #[cfg(feature = "otlp")]
 pub(crate) use self::{collector::Collector, endpoint::Endpoints};
-use super::kind::{SinkOptions, Writer};
+use super::kind::{ContentArgs, SinkOptions, Writer};
 pub(crate) use variables::Variables;
 
 /// The consumer that writes lines of OTLP/JSON.
 pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     let resource = options.variables.resource();
     let lines = move |(_, signal): (SessionKey, Signal)| resource.request(signal);
-    match (options.content.content, options.content.redact) {
-        (false, _) => {
-            let signals = session_signals(|_| by_item(Otlp::default()));
+    let ContentArgs { content, redact } = options.content;
+    let session = move || {
+        let session = Otlp::default().with_prices(Cow::Borrowed(Prices::builtin()));
+        if content { session.with_content() } else { session }
+    };
+    match redact {
+        false => {
+            let signals = session_signals(move |_| by_item(session()));
             DynEmitter::new(Lines::json(map(signals, lines), writer))
         }
-        (true, false) => {
-            let signals = session_signals(|_| by_item(Otlp::default().with_content()));
-            DynEmitter::new(Lines::json(map(signals, lines), writer))
-        }
-        (true, true) => {
-            let signals = session_signals(|_| by_item(Redact::new(Otlp::default().with_content())));
+        // What was replaced is not stored, so it cannot be resumed.
+        true => {
+            let signals = session_signals(move |_| by_item(Redact::new(session())));
             DynEmitter::whole(Lines::json(map(signals, lines), writer), |_, _| {})
         }
     }
