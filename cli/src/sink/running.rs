@@ -142,7 +142,7 @@ impl Sinks {
     pub(crate) fn report_failures(&mut self) -> bool {
         #[cfg(feature = "otlp")]
         for Running { collector, failure, .. } in &mut self.running {
-            if let Some(Err(error)) = collector.take().map(|collector| collector.finish()) {
+            if let Some(Err(error)) = collector.take().map(Collector::finish) {
                 failure.get_or_insert(error);
             }
         }

@@ -200,6 +200,19 @@ fn a_collector_that_never_answers_does_not_stop_the_run() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("foldline_records_total 21"));
 }
 
+/// The main output ends the run.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_fails_sends_what_there_is() {
+    let collector = Collector::start(|_, _| taken());
+    let (example, sink) = (example(), format!("otlp={}", collector.address));
+    let full = ["--format", "events", "--out", "/dev/full", "--sink", &sink];
+    let output = foldline(&["replay", example.to_str().unwrap()]).args(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let sent = collector.requests();
+    assert!(sent.iter().any(|request| request.body.to_string().contains("execute_tool")));
+}
+
 #[test]
 fn spans_arrive_while_the_log_grows() {
     let collector = Collector::start(|_, _| taken());

@@ -15,6 +15,7 @@ use super::{
     post::{Answer, Client, encoded},
     queue::{Portion, Queue},
 };
+use crate::say::say;
 
 /// The first delay before another attempt, and the longest one. Each is twice the one before.
 const SOON: Duration = Duration::from_millis(500);
@@ -25,6 +26,7 @@ pub(crate) struct Collector {
     queue: Arc<Queue>,
     name: String,
     patience: Duration,
+    is_finished: bool,
 }
 
 impl Collector {
@@ -32,17 +34,23 @@ impl Collector {
     pub(crate) fn start(endpoints: Endpoints) -> (Self, OtlpWriter) {
         let queue = Arc::new(Queue::default());
         let (name, patience) = (endpoints.to_string(), endpoints.patience());
+        let kinds = SignalKind::ALL.map(|kind| endpoints.get(kind).is_on);
         let sender = Sender { queue: Arc::clone(&queue), endpoints, client: Client::new() };
         thread::spawn(move || sender.run());
-        let writer = OtlpWriter { queue: Arc::clone(&queue), line: Vec::new() };
-        (Self { queue, name, patience }, writer)
+        let writer = OtlpWriter { queue: Arc::clone(&queue), kinds, line: Vec::new() };
+        (Self { queue, name, patience, is_finished: false }, writer)
     }
 
     /// Waits until everything was sent, for the time of a request at most.
     ///
     /// # Errors
     /// Something was not delivered. The message counts it.
-    pub(crate) fn finish(&self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.deliver()
+    }
+
+    fn deliver(&mut self) -> io::Result<()> {
+        self.is_finished = true;
         let undelivered = self.queue.finish(self.patience);
         let counted = SignalKind::ALL.into_iter().zip(undelivered.counts);
         let counts: Vec<_> = counted
@@ -58,9 +66,22 @@ impl Collector {
     }
 }
 
+/// A run that another output has ended sends what there is, too.
+impl Drop for Collector {
+    fn drop(&mut self) {
+        if !self.is_finished
+            && let Err(error) = self.deliver()
+        {
+            say(&error.to_string());
+        }
+    }
+}
+
 /// Takes lines, and never fails: the collector is another program, which may be away.
 pub(crate) struct OtlpWriter {
     queue: Arc<Queue>,
+    /// Whether each kind of signal is sent.
+    kinds: [bool; 3],
     /// The beginning of a line whose end has not been written yet.
     line: Vec<u8>,
 }
@@ -75,7 +96,9 @@ impl Write for OtlpWriter {
             let line =
                 String::from_utf8(std::mem::take(&mut self.line)).map_err(io::Error::other)?;
             let kind = kind_of(&line).ok_or_else(|| io::Error::other("this is not OTLP/JSON"))?;
-            self.queue.push(kind, line);
+            if self.kinds[kind as usize] {
+                self.queue.push(kind, line);
+            }
         }
         Ok(bytes.len())
     }

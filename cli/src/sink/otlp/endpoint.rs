@@ -63,6 +63,8 @@ pub(super) struct Endpoint {
     pub(super) timeout: Duration,
     pub(super) compresses: bool,
     pub(super) protocol: Protocol,
+    /// Whether this kind of signal is sent. Many views of traces take nothing else.
+    pub(super) is_on: bool,
 }
 
 /// The form of a request.
@@ -143,8 +145,14 @@ impl Endpoint {
             Some("http/json") => Protocol::Json,
             Some(_) => return refuse(&protocol, "http/protobuf or http/json"),
         };
+        let exporter = format!("OTEL_{}_EXPORTER", kind.variable());
+        let is_on = match variables.get(&exporter) {
+            None | Some("otlp") => true,
+            Some("none") => false,
+            Some(_) => return refuse(&exporter, "otlp or none"),
+        };
         let headers = variables.pairs(&name("HEADERS"))?;
-        Ok(Self { url, headers, timeout, compresses, protocol })
+        Ok(Self { url, headers, timeout, compresses, protocol, is_on })
     }
 }
 
@@ -200,6 +208,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "api-key=c"),
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "250"),
             ("OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "none"),
+            ("OTEL_LOGS_EXPORTER", "none"),
         ]);
         let endpoints = Endpoints::of(&variables, None).unwrap();
         let [traces, logs, metrics] = SignalKind::ALL.map(|kind| endpoints.get(kind));
@@ -207,6 +216,7 @@ mod tests {
         assert_eq!(logs.headers, [("api-key".to_owned(), "a=b".to_owned())]);
         assert_eq!(logs.timeout, Duration::from_millis(250));
         assert!(logs.compresses && !metrics.compresses);
+        assert!(traces.is_on && metrics.is_on && !logs.is_on);
     }
 
     #[test]
@@ -219,6 +229,7 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s"),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "key"),
+            ("OTEL_TRACES_EXPORTER", "console"),
         ] {
             assert!(Endpoints::of(&Variables::from([(name, value)]), None).is_err(), "{name}");
         }
