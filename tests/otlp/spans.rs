@@ -186,6 +186,20 @@ fn named(id: &str) -> DomainEvent {
     DomainEvent::Session(Box::new(session))
 }
 
+fn prompt() -> DomainEvent {
+    let prompt = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hi");
+    DomainEvent::entry(prompt.at(Some(Timestamp::from_millis(5))))
+}
+
+/// The spans are in the log with the conversation. The trace is the same.
+#[test]
+fn a_log_of_tokens_has_no_spans() {
+    let requests = of_fixture("droid-settings", "session.jsonl");
+    assert!(spans(&requests).is_empty());
+    let [usage] = records(&requests)[..] else { panic!("{requests:?}") };
+    assert_eq!(usage["eventName"], "gen_ai.client.inference.operation.details");
+}
+
 #[test]
 fn content_is_off_by_default() {
     let say = |kind, text: &str| {
@@ -211,11 +225,8 @@ fn content_is_off_by_default() {
 /// The first line of a log may be an invalid one, before its session is named.
 #[test]
 fn a_warning_before_the_session_does_not_change_its_trace() {
-    let prompt = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hi")
-        .at(Some(Timestamp::from_millis(5)));
     let warning = at(1, Warning::new(WarningKind::Malformed, "no").into());
-    let rest =
-        [at(2, named("s")), at(3, DomainEvent::entry(prompt)), at(4, DomainEvent::SessionEnded)];
+    let rest = [at(2, named("s")), at(3, prompt()), at(4, DomainEvent::SessionEnded)];
     let without = requests(&rest);
     let with = requests(&[&[warning][..], &rest[..]].concat());
     assert_eq!(records(&with)[0].get("traceId"), None);
@@ -236,12 +247,7 @@ fn a_cost_that_the_log_does_not_state_is_estimated() {
             timestamp: at,
         }
     };
-    let events = [
-        at(1, named("s")),
-        at(2, used(None)),
-        at(3, used(Some(7.0))),
-        at(4, DomainEvent::SessionEnded),
-    ];
+    let events = [at(1, named("s")), at(2, prompt()), at(3, used(None)), at(4, used(Some(7.0)))];
     let emitter =
         session_signals(|_| by_item(Otlp::default().with_prices(Cow::Owned(prices.clone()))));
     let requests = requests_of(emitter, &events);

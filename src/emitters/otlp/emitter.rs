@@ -239,11 +239,22 @@ impl Otlp {
     }
 }
 
+fn has_entry(event: &DomainEvent) -> bool {
+    matches!(
+        event,
+        DomainEvent::NewEntry { .. }
+            | DomainEvent::OpenEntry { .. }
+            | DomainEvent::NewToolCall { .. }
+            | DomainEvent::UpdateToolCall { .. }
+    )
+}
+
 impl Emitter<DomainEvent, Signal> for Otlp {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Signal> {
         if !matches!(event, DomainEvent::Session(_)) {
             self.session.times.include(event.timestamp());
         }
+        self.session.has_entries |= has_entry(event);
         match event {
             DomainEvent::Session(news) => {
                 self.facts(news);

@@ -13,7 +13,8 @@
 //! | `execute_tool TOOL` | a tool call | the turn or the sub-agent that called it |
 //! | `invoke_agent TYPE` | a sub-agent, in the log of its parent | the call that started it |
 //!
-//! A sub-agent or a fork with a log of its own is a trace of its own, which links to the session that started it.
+//! A sub-agent or a fork with a log of its own is a trace of its own, which links to the session that started it. A log
+//! that states only the tokens of a session has no spans: its log records are in the trace of the session.
 //!
 //! The ids of traces and spans are derived from the agent, the id of the session, the number and the time of a turn, and
 //! the id of a call. A replay, a live run and a copy of the log give the same ids: what is sent twice is the same span.

@@ -27,6 +27,9 @@ pub struct OtlpState {
     /// Set when it is needed first, and then kept.
     trace: Option<TraceId>,
     pub(super) times: Interval,
+    /// Whether the log has entries. One that only states the tokens of a session has no spans: those are in the log with
+    /// the conversation, which is the same trace.
+    pub(super) has_entries: bool,
     turns: u64,
     pub(super) turn: Option<AgentTurn>,
     /// The calls without a result.
@@ -97,6 +100,9 @@ impl OtlpState {
         turn.is_answered = true;
         turn.times.include(at);
         let span = turn.span.clone();
+        if !self.has_entries {
+            return self.root();
+        }
         let Some(call) = parent else { return span };
         let trace = self.trace();
         let sub_agent = self.sub_agents.entry(call.clone()).or_default();
@@ -203,7 +209,10 @@ impl OtlpState {
             is_failed: false,
         };
         let times = turn.times.moments();
-        let mut signals = vec![self.signal(parts, times, None)];
+        let mut signals = Vec::new();
+        if self.has_entries {
+            signals.push(self.signal(parts, times, None));
+        }
         if let Some((start, end)) = times {
             signals.extend(turn.histograms.into_metrics(start, end));
         }
@@ -212,9 +221,6 @@ impl OtlpState {
 
     /// Everything that has not ended, and the session itself.
     pub(super) fn end(&mut self, has_content: bool) -> Vec<Signal> {
-        if self.times == Interval::default() && self.turns == 0 {
-            return Vec::new();
-        }
         let mut signals = Vec::new();
         for (id, PendingCall { parent, entry }) in std::mem::take(&mut self.calls) {
             signals.extend(self.end_call(&id, parent, &entry, has_content));
@@ -222,7 +228,9 @@ impl OtlpState {
         let sub_agents: Vec<_> = self.sub_agents.keys().cloned().collect();
         signals.extend(sub_agents.iter().filter_map(|id| self.end_sub_agent(id)));
         signals.extend(self.end_turn(true));
-        signals.push(self.whole(has_content));
+        if self.has_entries {
+            signals.push(self.whole(has_content));
+        }
         signals
     }
 
