@@ -21,12 +21,14 @@ pub(crate) struct SinkOptions {
     pub(crate) content: ContentArgs,
     /// The environment variables of OpenTelemetry.
     pub(crate) variables: Variables,
+    /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
+    pub(crate) is_patient: bool,
 }
 
 impl SinkOptions {
     /// Options without those of OpenTelemetry, which come from the command line and the environment.
     pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
-        Self { style, log, content, variables: Variables::of_process() }
+        Self { style, log, content, variables: Variables::of_process(), is_patient: false }
     }
 }
 

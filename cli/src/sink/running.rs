@@ -76,7 +76,7 @@ impl Sinks {
             SinkOutput::File(path) => self.add(kind, options, Box::new(create(path)?)),
             #[cfg(feature = "otlp")]
             SinkOutput::Collector(endpoints) => {
-                let (collector, writer) = Collector::start(endpoints.clone());
+                let (collector, writer) = Collector::start(endpoints.clone(), options.is_patient);
                 self.add(kind, options, Box::new(writer));
                 if let Some(running) = self.running.last_mut() {
                     running.collector = Some(collector);

@@ -30,9 +30,9 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Starts to send what is written to the writer.
-    pub(crate) fn start(endpoints: Endpoints) -> (Self, OtlpWriter) {
-        let queue = Arc::new(Queue::default());
+    /// Starts to send what is written to the writer. A patient one waits for a collector that takes what it gets.
+    pub(crate) fn start(endpoints: Endpoints, is_patient: bool) -> (Self, OtlpWriter) {
+        let queue = Arc::new(Queue::new(is_patient));
         let (name, patience) = (endpoints.to_string(), endpoints.patience());
         let kinds = SignalKind::ALL.map(|kind| endpoints.get(kind).is_on);
         let sender = Sender { queue: Arc::clone(&queue), endpoints, client: Client::new() };

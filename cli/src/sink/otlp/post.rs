@@ -109,14 +109,15 @@ fn read(mut response: Response<Body>, protocol: Protocol) -> Answer {
     }
 }
 
-/// The time of `Retry-After`: a number of seconds, or a date.
+/// The time of `Retry-After`: a number of seconds, or a date; at most a day.
 fn delay(value: &str) -> Option<Duration> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     if let Ok(seconds) = value.trim().parse() {
-        return Some(Duration::from_secs(seconds));
+        return Some(Duration::from_secs(seconds).min(DAY));
     }
     let date = jiff::fmt::rfc2822::parse(value.trim()).ok()?;
     let rest = date.timestamp().as_second().saturating_sub(jiff::Timestamp::now().as_second());
-    Some(Duration::from_secs(rest.try_into().unwrap_or(0)))
+    Some(Duration::from_secs(rest.try_into().unwrap_or(0)).min(DAY))
 }
 
 /// The signals that the body of a success says to be rejected, and why.
@@ -188,6 +189,7 @@ mod tests {
         let later = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(100);
         let date = later.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
         assert!(delay(&date).is_some_and(|delay| delay.as_secs() > 90), "{date}");
+        assert_eq!(delay("18446744073709551615"), Some(Duration::from_secs(86_400)));
         assert_eq!(delay("soon"), None);
     }
 

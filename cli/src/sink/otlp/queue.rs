@@ -8,7 +8,7 @@ use std::{
 
 use super::endpoint::SignalKind;
 
-/// The most bytes that wait. Later lines are lost until there is room.
+/// The most bytes that wait. Without room, later lines are lost, or wait for it.
 const MOST: usize = 16 << 20;
 
 /// The most lines and the most bytes of a request.
@@ -19,8 +19,10 @@ const BYTES: usize = 1 << 20;
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// Notified when lines come, when one was sent, and when no more will come.
+    /// Notified when lines come, when some were sent or not, and when no more will come.
     changed: Condvar,
+    /// Whether a line waits for room while the collector takes what it gets.
+    is_patient: bool,
 }
 
 #[derive(Default)]
@@ -31,6 +33,8 @@ struct State {
     undelivered: [u64; 3],
     /// Why lines were lost, or could not be sent yet.
     reason: Option<String>,
+    /// Whether the collector has not taken the last request.
+    is_failing: bool,
     /// When to give up, once no more lines come.
     deadline: Option<Instant>,
     has_ended: bool,
@@ -49,11 +53,21 @@ pub(super) struct Undelivered {
 }
 
 impl Queue {
-    /// Adds a line; it is lost if too many wait.
+    pub(super) fn new(is_patient: bool) -> Self {
+        Self { is_patient, ..Self::default() }
+    }
+
+    /// Adds a line; without room it is lost, unless the queue is patient.
     pub(super) fn push(&self, kind: SignalKind, line: String) {
+        let is_full = |state: &mut State| state.bytes > 0 && state.bytes + line.len() > MOST;
         let mut state = self.lock();
+        if self.is_patient {
+            let has_to_wait = |state: &mut State| is_full(state) && !state.is_failing;
+            let waited = self.changed.wait_while(state, has_to_wait);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
         state.undelivered[kind as usize] += 1;
-        if state.bytes + line.len() > MOST {
+        if is_full(&mut state) {
             state.reason.get_or_insert_with(|| "more waited than are kept".to_owned());
             return;
         }
@@ -86,11 +100,16 @@ impl Queue {
         let mut state = self.lock();
         let undelivered = &mut state.undelivered[kind as usize];
         *undelivered = undelivered.saturating_sub(count);
+        state.is_failing = false;
+        self.changed.notify_all();
     }
 
     /// Notes why lines were not delivered.
     pub(super) fn note(&self, reason: String) {
-        self.lock().reason = Some(reason);
+        let mut state = self.lock();
+        state.reason = Some(reason);
+        state.is_failing = true;
+        self.changed.notify_all();
     }
 
     /// Waits before another attempt. Returns whether there is time for it. If no more lines come meanwhile, a wait that
@@ -161,5 +180,64 @@ impl State {
         }
         self.bytes -= bytes;
         Portion { kind, lines }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> String {
+        " ".repeat(1 << 20)
+    }
+
+    #[test]
+    fn without_room_a_line_is_lost() {
+        let queue = Queue::new(false);
+        (0..20).for_each(|_| queue.push(SignalKind::Traces, line()));
+        let mut taken = 0;
+        while taken < 16 {
+            let Portion { kind, lines } = queue.take().unwrap();
+            queue.delivered(kind, lines.len() as u64);
+            taken += lines.len();
+        }
+        let undelivered = queue.finish(Duration::ZERO);
+        assert_eq!((undelivered.counts, taken), ([4, 0, 0], 16));
+        assert!(queue.take().is_none());
+    }
+
+    #[test]
+    fn a_patient_queue_waits_for_a_collector_that_takes() {
+        let queue = Queue::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while let Some(Portion { kind, lines }) = queue.take() {
+                    queue.delivered(kind, lines.len() as u64);
+                }
+                queue.end();
+            });
+            (0..40).for_each(|_| queue.push(SignalKind::Logs, line()));
+            assert_eq!(queue.finish(Duration::from_secs(60)).counts, [0; 3]);
+        });
+    }
+
+    #[test]
+    fn a_patient_queue_does_not_wait_for_one_that_fails() {
+        let queue = Queue::new(true);
+        queue.note("it is away".to_owned());
+        (0..20).for_each(|_| queue.push(SignalKind::Traces, line()));
+        assert_eq!(queue.finish(Duration::ZERO).counts, [20, 0, 0]);
+    }
+
+    #[test]
+    fn a_wait_ends_when_no_more_lines_come() {
+        let queue = Queue::new(false);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| queue.wait(Duration::from_secs(600), false));
+            queue.finish(Duration::from_millis(1));
+            assert!(waits.join().unwrap() || queue.remaining().is_some());
+            // The collector asked for more time than there is.
+            assert!(!queue.wait(Duration::from_secs(600), true));
+        });
     }
 }

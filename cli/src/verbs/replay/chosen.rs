@@ -25,7 +25,9 @@ impl<'p> Chosen<'p> {
     pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
         let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
-        let options = SinkOptions::new(style, args.file.display().to_string(), args.content);
+        let log = args.file.display().to_string();
+        let options =
+            SinkOptions { is_patient: true, ..SinkOptions::new(style, log, args.content) };
         let mut chosen = Self { main, further: Vec::new(), options };
         for sink in &args.sinks {
             let further = sink.choose(&program.sinks, &chosen.options)?;
