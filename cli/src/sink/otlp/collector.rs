@@ -12,7 +12,7 @@ use foldline::emitters::human;
 use super::{
     body::{joined, kind_of},
     endpoint::{Endpoints, SignalKind},
-    post::{Answer, Client, encoded},
+    post::{Answer, Poster, encoded},
     queue::{Portion, Queue},
 };
 use crate::say::say;
@@ -35,7 +35,7 @@ impl Collector {
         let queue = Arc::new(Queue::new(is_patient));
         let (name, patience) = (endpoints.to_string(), endpoints.patience());
         let kinds = SignalKind::ALL.map(|kind| endpoints.get(kind).is_on);
-        let sender = Sender { queue: Arc::clone(&queue), endpoints, client: Client::new() };
+        let sender = Sender { queue: Arc::clone(&queue), endpoints, client: Poster::new() };
         thread::spawn(move || sender.run());
         let writer = OtlpWriter { queue: Arc::clone(&queue), kinds, line: Vec::new() };
         (Self { queue, name, patience, is_finished: false }, writer)
@@ -112,7 +112,7 @@ impl Write for OtlpWriter {
 struct Sender {
     queue: Arc<Queue>,
     endpoints: Endpoints,
-    client: Client,
+    client: Poster,
 }
 
 impl Sender {

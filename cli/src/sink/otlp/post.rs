@@ -1,4 +1,4 @@
-//! [`Client`]: sends a request, and reads what the collector answers.
+//! [`Poster`]: sends a request, and reads what the collector answers.
 
 use std::{
     io::{self, Write},
@@ -18,7 +18,7 @@ use super::{
 const ANSWER: u64 = 64 << 10;
 
 /// The client of a collector.
-pub(super) struct Client(Agent);
+pub(super) struct Poster(Agent);
 
 /// What the collector answered.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) enum Answer {
     Refused(String),
 }
 
-impl Client {
+impl Poster {
     pub(super) fn new() -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
