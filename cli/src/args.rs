@@ -90,6 +90,10 @@ pub(super) enum Command {
     /// asks about all projects.
     #[cfg(feature = "mcp")]
     Mcp(McpArgs),
+    /// Say that this build does not answer agents
+    #[cfg(not(feature = "mcp"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Mcp(AnyArgs),
 
     /// Report the format of each log and its unknown parts
     Doctor(DoctorArgs),
@@ -105,6 +109,14 @@ pub(super) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual, or write its pages
     Man(ManArgs),
+}
+
+/// Any arguments of a command that this build does not have.
+#[cfg(not(feature = "mcp"))]
+#[derive(Debug, clap::Args)]
+pub(super) struct AnyArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    any: Vec<std::ffi::OsString>,
 }
 
 /// The version, the commit that a release was built from, and what it was built for.

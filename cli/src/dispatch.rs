@@ -87,6 +87,11 @@ impl Program {
             Command::Serve(args) => crate::serve::run(self, args),
             #[cfg(feature = "mcp")]
             Command::Mcp(args) => crate::mcp::run(self, args),
+            #[cfg(not(feature = "mcp"))]
+            Command::Mcp(_) => Err(Error::WrongUse(
+                "this program was built without answers for agents: build it with --features mcp"
+                    .to_owned(),
+            )),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(args),
             Command::Check(args) => check::run(args),

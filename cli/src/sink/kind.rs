@@ -6,6 +6,7 @@ use clap::Args;
 use foldline::emitters::{DynEmitter, transcript::TranscriptStyle};
 
 use super::otlp::Variables;
+use crate::error::Error;
 
 /// The destination of a sink.
 pub(crate) type Writer = Box<dyn Write + Send>;
@@ -42,6 +43,19 @@ pub(crate) struct ContentArgs {
     /// Replace what looks like a secret in the content of --sink otlp; best effort
     #[arg(long, requires = "content")]
     pub(crate) redact: bool,
+}
+
+impl ContentArgs {
+    /// Refuses content that none of these consumers has.
+    pub(crate) fn check<'k>(
+        self,
+        kinds: impl IntoIterator<Item = &'k SinkKind>,
+    ) -> Result<(), Error> {
+        match self.content && !kinds.into_iter().any(|kind| kind.can_be_sent) {
+            true => Err(Error::WrongUse("--content needs --sink otlp".to_owned())),
+            false => Ok(()),
+        }
+    }
 }
 
 /// When a consumer can be resumed from a stored memory.

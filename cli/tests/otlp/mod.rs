@@ -301,6 +301,7 @@ fn wrong_uses_are_refused() {
         (&["replay", log, "--sink", "events=http://localhost"][..], "cannot be sent"),
         (&["replay", log, "--sink", "otlp=http://"], "not an address"),
         (&["replay", log, "--sink", &file, "--redact"], "--content"),
+        (&["replay", log, "--content"], "--content needs --sink otlp"),
         (&["ingest", log, "--db", &at("db"), "--sink", "otlp=http://localhost"], "a file"),
         (&["ingest", log, "--db", &at("db"), "--sink", &file, "--content", "--redact"], "resumed"),
     ] {

@@ -40,9 +40,10 @@
 //! The names are those of the [semantic conventions for generative AI][conventions], in the version
 //! `https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev`. They have the status *Development*: names will change.
 //! Attributes and events that the conventions lack begin with `foldline.`: `foldline.cost.usd` (US dollars, if the log
-//! states a cost), `foldline.cost.estimated_usd` (for tokens whose cost it does not state, with [`Otlp::with_prices`]), `foldline.session.outcome`, `foldline.tool.kind`, `foldline.tool.status`, `foldline.turn`,
-//! `foldline.unfinished`, `foldline.warning.kind`, `foldline.warning.subject`. `error.type` is the status of a call that
-//! did not end successfully: `failed`, `denied`, `cancelled`, `unfinished`.
+//! states a cost), `foldline.cost.estimated_usd` (for tokens whose cost it does not state, with [`Otlp::with_prices`]),
+//! `foldline.session.outcome`, `foldline.tool.kind`, `foldline.tool.status`, `foldline.turn`, `foldline.unfinished`,
+//! `foldline.warning.kind`, `foldline.warning.subject`. `error.type` is the status of a call that did not end
+//! successfully: `failed`, `denied`, `cancelled`, `unfinished`.
 //!
 //! # Content
 //!

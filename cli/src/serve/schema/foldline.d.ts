@@ -389,7 +389,7 @@ export type SlotType = "NORMALIZED_ENTRY";
 export type Status =
 /** Its log grew in the last minute, and no end is stated. */
 | "running"
-/** The same, and a call waits for permission. */
+/** The same, and a call waits for a person. */
 | "waiting"
 /** It failed, as its log states. */
 | "failed"

@@ -155,6 +155,7 @@ fn ingest_once(
         .iter()
         .map(|sink| in_file(sink.choose(&program.sinks, &options)?, &options))
         .collect::<Result<_, Error>>()?;
+    args.content.check(sinks.iter().map(|(kind, _)| *kind))?;
     let mut summary = Summary::default();
     let files = files::find(program, args, paths, db, &mut summary)?;
     let wait = Duration::from_secs(args.wait.into());

@@ -36,6 +36,7 @@ impl<'p> Chosen<'p> {
             }
             chosen.further.push(further);
         }
+        args.content.check(chosen.kinds())?;
         Ok(chosen)
     }
 

@@ -94,12 +94,16 @@ fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
     let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
     let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
     let options = SinkOptions::new(style, log, args.content);
+    let main = (!args.tap).then(|| program.sinks.require(&args.format)).transpose()?;
+    let further = args.sinks.iter().map(|sink| sink.choose(&program.sinks, &options));
+    let further = further.collect::<Result<Vec<_>, Error>>()?;
+    args.content.check(main.into_iter().chain(further.iter().map(|sink| sink.kind)))?;
     let mut sinks = Sinks::default();
-    if !args.tap {
-        sinks.add(program.sinks.require(&args.format)?, &options, Box::new(io::stdout()));
+    if let Some(main) = main {
+        sinks.add(main, &options, Box::new(io::stdout()));
     }
-    for sink in &args.sinks {
-        sinks.add_further(&sink.choose(&program.sinks, &options)?, &options, |path| {
+    for sink in &further {
+        sinks.add_further(sink, &options, |path| {
             let mut open = owner_only();
             let file = open.write(true).create(true).truncate(true).open(path);
             file.map_err(|error| Error::output(path, &error))
