@@ -131,12 +131,16 @@ def session_file():
         typed = r.get("provenance", "real_user") == "real_user" and sub in (None, "mid_turn_user_message")
         speaker = "user" if kind == "user" and typed or sub == "agent_launch_prompt" else "program"
         speaker = {"assistant": "assistant"}.get(kind, speaker)
+        before = {}
         for part in (p for p in parts if isinstance(p, dict)):
+            words, before = before.get("text") and not before.get("thought"), part
             if "text" in part:
                 hook = part["text"].startswith("<qwen:user-prompt-submit-context>")
                 said["thinking" if part.get("thought") else "program" if hook else speaker] += 1
             elif "inlineData" in part or "fileData" in part:
-                said[speaker] += 1
+                # A file belongs to the words before it; a second one, to the same words.
+                said[speaker] += not words
+                before = {"text": words}
             elif "functionCall" in part:
                 call(part["functionCall"].get("id"), part["functionCall"]["name"])
         for response in responses:
