@@ -1,12 +1,18 @@
 //! Results as a list that ends with what was left out, and with the call that gets it.
 
+use foldline::emitters::database::query::SessionFilter;
 use serde_json::json;
 
 use super::{call::Call, page::Page};
 use crate::error::Error;
 
 /// The largest number of results that are read for an answer. No answer has room for more.
-pub(crate) const MOST_READ: usize = 400;
+const MOST_READ: usize = 400;
+
+/// The filter of the results after the first `offset`, as many as are read for an answer, and one more if there are.
+pub(crate) fn after(offset: u32, filter: SessionFilter) -> SessionFilter {
+    SessionFilter { offset: offset as usize, limit: Some(MOST_READ + 1), ..filter }
+}
 
 /// A list of results.
 pub(crate) struct Results<'r, T> {

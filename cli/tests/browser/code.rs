@@ -1,6 +1,6 @@
 //! The colours of code, and the choice of one tool, on the page of the server and in an exported file.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use serde_json::json;
 
@@ -95,13 +95,9 @@ fn code_is_coloured_and_one_tool_is_shown_by_the_server() {
 #[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn code_is_coloured_and_one_tool_is_shown_in_a_file() {
     let browser = Browser::start(Screen::Desk);
-    let (folder, logs) = folder();
-    fs::write(logs.join("log.jsonl"), log()).unwrap();
-    let page = folder.path().join("page.html");
-    let mut export = Command::new(env!("CARGO_BIN_EXE_foldline"));
-    let exported = export.arg("export").arg(logs.join("log.jsonl")).output().unwrap();
-    assert!(exported.status.success());
-    fs::write(&page, exported.stdout).unwrap();
-    browser.open(&format!("file://{}", page.display()));
+    let (_folder, logs) = folder();
+    let path = logs.join("log.jsonl");
+    fs::write(&path, log()).unwrap();
+    browser.open_export(&path);
     is_coloured_and_filtered(&browser);
 }

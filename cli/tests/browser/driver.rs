@@ -1,7 +1,9 @@
 //! A browser under test.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -10,8 +12,7 @@ use std::{
 use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
-    wd::Capabilities,
-    wd::WindowHandle,
+    wd::{Capabilities, WindowHandle},
 };
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -83,6 +84,16 @@ impl Browser {
     pub(crate) fn open(&self, address: &str) {
         self.runtime.block_on(self.client.goto(address)).unwrap();
         self.keep_reports();
+    }
+
+    /// Exports a log next to itself, and opens the page.
+    pub(crate) fn open_export(&self, log: &Path) {
+        let page = log.with_extension("html");
+        let mut export = Command::new(env!("CARGO_BIN_EXE_foldline"));
+        let exported = export.arg("export").arg(log).output().unwrap();
+        assert!(exported.status.success());
+        fs::write(&page, exported.stdout).unwrap();
+        self.open(&format!("file://{}", page.display()));
     }
 
     /// Opens an address in a new tab, which becomes the page under test.

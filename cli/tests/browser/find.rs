@@ -1,6 +1,6 @@
 //! Words are found, marked, counted, and reached one by one: on the page of the server, and in an exported file.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use serde_json::json;
 
@@ -73,13 +73,10 @@ fn the_page_of_the_server_marks_what_it_finds() {
 #[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn an_exported_file_finds_and_filters_alone() {
     let browser = Browser::start(Screen::Desk);
-    let (folder, logs) = folder();
-    fs::write(logs.join("log.jsonl"), log(40)).unwrap();
-    let mut export = Command::new(env!("CARGO_BIN_EXE_foldline"));
-    let exported = export.arg("export").arg(logs.join("log.jsonl")).output().unwrap();
-    let page = folder.path().join("page.html");
-    fs::write(&page, exported.stdout).unwrap();
-    browser.open(&format!("file://{}", page.display()));
+    let (_folder, logs) = folder();
+    let path = logs.join("log.jsonl");
+    fs::write(&path, log(40)).unwrap();
+    browser.open_export(&path);
     browser.press(['/']);
     browser.press("lighthouse".chars());
     browser.until(&format!("{HITS} === '8'"));

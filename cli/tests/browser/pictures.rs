@@ -1,6 +1,6 @@
 //! Pictures of prompts and results, on the page of the server and in an exported file.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use serde_json::json;
 
@@ -56,14 +56,10 @@ fn a_picture_is_shown_with_its_prompt() {
 #[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn a_picture_is_in_the_exported_file() {
     let browser = Browser::start(Screen::Desk);
-    let (folder, logs) = folder();
-    fs::write(logs.join("log.jsonl"), log()).unwrap();
-    let page = folder.path().join("page.html");
-    let mut export = Command::new(env!("CARGO_BIN_EXE_foldline"));
-    let exported = export.arg("export").arg(logs.join("log.jsonl")).output().unwrap();
-    assert!(exported.status.success());
-    fs::write(&page, exported.stdout).unwrap();
-    browser.open(&format!("file://{}", page.display()));
+    let (_folder, logs) = folder();
+    let path = logs.join("log.jsonl");
+    fs::write(&path, log()).unwrap();
+    browser.open_export(&path);
     browser.until(ARE_SHOWN);
     assert_eq!(browser.reports(), [""; 0]);
 }

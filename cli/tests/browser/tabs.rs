@@ -1,31 +1,50 @@
 //! Many tabs of one browser, which has six connections to a server.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::{
     client::{Server, answered, append, folder},
     driver::{Browser, Screen},
 };
 
+/// A server with the first half of a session.
+struct HalfSession {
+    server: Server,
+    log: PathBuf,
+    rest: String,
+    _folder: TempDir,
+}
+
+impl HalfSession {
+    fn start() -> Self {
+        let (folder, logs) = folder();
+        let log = logs.join("log.jsonl");
+        let content = answered(20, 7);
+        let (first, rest) = content.split_at(content[..content.len() / 2].rfind('\n').unwrap() + 1);
+        append(&log, first);
+        Self { server: Server::start(&logs, &[]), log, rest: rest.to_owned(), _folder: folder }
+    }
+
+    fn add_rest(&self) {
+        append(&self.log, &self.rest);
+    }
+}
+
 #[test]
 #[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn twenty_tabs_are_alive() {
     let browser = Browser::start(Screen::Desk);
-    let (_folder, logs) = folder();
-    let log = logs.join("log.jsonl");
-    let content = answered(20, 7);
-    let end = content[..content.len() / 2].rfind('\n').unwrap() + 1;
-    append(&log, &content[..end]);
-    let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    let session = HalfSession::start();
+    browser.open(&format!("{}sessions/1", session.server.link));
     for number in 0..20 {
         let page = if number % 2 == 0 { "" } else { "sessions/1" };
-        browser.open_tab(&format!("{}{page}", server.link));
+        browser.open_tab(&format!("{}{page}", session.server.link));
     }
     let before = browser.entries();
-    append(&log, &content[end..]);
+    session.add_rest();
     browser.until(&format!("document.querySelectorAll('#feed .entry').length > {before}"));
     browser.is_whole();
     let entries = browser.entries();
@@ -44,17 +63,12 @@ fn twenty_tabs_are_alive() {
 #[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
 fn more_windows_than_connections_are_alive() {
     let browser = Browser::start(Screen::Desk);
-    let (_folder, logs) = folder();
-    let log = logs.join("log.jsonl");
-    let content = answered(20, 7);
-    let end = content[..content.len() / 2].rfind('\n').unwrap() + 1;
-    append(&log, &content[..end]);
-    let server = Server::start(&logs, &[]);
-    browser.open(&server.link);
-    let address = format!("{}sessions/1", server.link);
+    let session = HalfSession::start();
+    browser.open(&session.server.link);
+    let address = format!("{}sessions/1", session.server.link);
     let windows: Vec<_> = (0..9).map(|_| browser.open_window(&address)).collect();
     let before = browser.entries();
-    append(&log, &content[end..]);
+    session.add_rest();
     let mut entries = BTreeSet::new();
     for window in &windows {
         browser.show(window);

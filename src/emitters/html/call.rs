@@ -11,9 +11,10 @@ use super::{
     icon::{icon, of_action, of_status},
     picture::{self, pictures, without_placeholders},
     setting::{Rendered, Setting},
-    text::{line, readable},
+    text::line,
     time,
     title::title,
+    tool_name::readable,
 };
 use crate::{
     conversation::{

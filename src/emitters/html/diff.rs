@@ -6,8 +6,9 @@ use maud::{Markup, html};
 
 use super::{
     fold::folded,
+    language,
     output::trim_lines,
-    path::{language_of, path},
+    path::path,
     text::{line, text},
     words::{self, marked},
 };
@@ -154,7 +155,7 @@ pub(super) fn source(path: &str, numbered: &[(u64, &str)]) -> Markup {
 fn rows_folded(class: &str, path: &str, rows: &[Markup]) -> Markup {
     let is_long = rows.len() >= HEAD + LEAST;
     let (head, rest) = rows.split_at(if is_long { HEAD } else { rows.len() });
-    let all = |rows: &[Markup]| html! { div class=(class) data-language=[language_of(path)] { @for row in rows { (row) "\n" } } };
+    let all = |rows: &[Markup]| html! { div class=(class) data-language=[language::of_path(path)] { @for row in rows { (row) "\n" } } };
     html! {
         (all(head))
         @if !rest.is_empty() { (folded(rest.len(), "more line", &all(rest))) }

@@ -12,7 +12,7 @@ use pulldown_cmark::{
 
 use super::{
     icon::icon,
-    path,
+    language,
     text::{line, text},
 };
 use crate::emitters::text::address::is_web;
@@ -219,7 +219,8 @@ impl Writer {
         let caption = html! {
             @if !language.is_empty() { figcaption { (line(language)) } }
         };
-        let named = path::language(language.split([' ', ',', '{']).next().unwrap_or_default());
+        let name = language.split([' ', ',', '{']).next().unwrap_or_default();
+        let named = language::named(name);
         let coloured = named.map(|name| format!(" data-language=\"{name}\"")).unwrap_or_default();
         let caption = caption.into_string();
         self.push(&format!("<figure>{caption}<pre tabindex=\"0\"><code{coloured}>"), CODE_END);

@@ -35,6 +35,7 @@ mod fold;
 mod found;
 mod fragment;
 mod icon;
+mod language;
 mod markdown;
 mod output;
 mod page;
@@ -45,6 +46,7 @@ mod setting;
 mod text;
 mod time;
 mod title;
+mod tool_name;
 mod words;
 
 pub use self::{

@@ -19,7 +19,7 @@ use crate::{
         arguments::{self, Bounds, Scope},
         call::{Call, of_number},
         entry::{changed, exit_code},
-        listing::{MOST_READ, Results},
+        listing::{Results, after},
         quote::{clip, line, output, quoted},
     },
 };
@@ -61,11 +61,7 @@ impl ToolArguments for Failures {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = SessionFilter {
-            offset: self.offset as usize,
-            limit: Some(MOST_READ + 1),
-            ..call.filter(&self.scope)?
-        };
+        let filter = after(self.offset, call.filter(&self.scope)?);
         let found = match &self.text {
             Some(text) => call.database.failures_with(text, &filter)?,
             None => call.database.failures(&filter)?,

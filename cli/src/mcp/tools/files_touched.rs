@@ -1,7 +1,7 @@
 //! `files_touched`: files that agents read or changed, or the sessions that touched one.
 
 use foldline::emitters::{
-    database::query::{FileRow, SessionFileRow, SessionFilter},
+    database::query::{FileRow, SessionFileRow},
     human,
 };
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::{
     mcp::{
         arguments::{Bounds, Scope},
         call::Call,
-        listing::{MOST_READ, Results},
+        listing::{Results, after},
         quote::quoted,
     },
 };
@@ -46,11 +46,7 @@ impl ToolArguments for FilesTouched {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = SessionFilter {
-            offset: self.offset as usize,
-            limit: Some(MOST_READ + 1),
-            ..call.filter(&self.scope)?
-        };
+        let filter = after(self.offset, call.filter(&self.scope)?);
         let (head, offset) = (String::new(), self.offset);
         match &self.path {
             Some(path) => {

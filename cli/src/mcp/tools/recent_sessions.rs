@@ -10,7 +10,7 @@ use crate::{
     mcp::{
         arguments::{Bounds, Scope},
         call::Call,
-        listing::{MOST_READ, Results},
+        listing::{Results, after},
     },
 };
 
@@ -43,9 +43,7 @@ impl ToolArguments for RecentSessions {
         let filter = SessionFilter {
             state: self.failed.then_some(StateFilter::Failed),
             is_listed: true,
-            offset: self.offset as usize,
-            limit: Some(MOST_READ + 1),
-            ..call.filter(&self.scope)?
+            ..after(self.offset, call.filter(&self.scope)?)
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {

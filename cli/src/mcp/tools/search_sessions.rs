@@ -1,6 +1,6 @@
 //! `search_sessions`: a full-text search.
 
-use foldline::emitters::database::query::{FoundEntry, MATCH, SearchTerms, SessionFilter};
+use foldline::emitters::database::query::{FoundEntry, MATCH, SearchTerms};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::{
         arguments::{Bounds, Scope},
         call::Call,
         excerpt::excerpt,
-        listing::{MOST_READ, Results},
+        listing::{Results, after},
         quote::{line, quoted},
     },
 };
@@ -49,11 +49,7 @@ impl ToolArguments for SearchSessions {
         let terms = SearchTerms::of(&self.text);
         let terms = terms
             .ok_or_else(|| Error::WrongUse("there is no word to search for in text".to_owned()))?;
-        let filter = SessionFilter {
-            offset: self.offset as usize,
-            limit: Some(MOST_READ + 1),
-            ..call.filter(&self.scope)?
-        };
+        let filter = after(self.offset, call.filter(&self.scope)?);
         call.database.check_search_index()?;
         let found = call.database.search(&terms, &filter)?;
         if found.is_empty() {

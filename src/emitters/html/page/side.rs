@@ -3,12 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
-    super::{
-        icon::icon,
-        path::path,
-        text::{line, readable},
-        time::Clock,
-    },
+    super::{icon::icon, path::path, text::line, time::Clock, tool_name::readable},
     facts::{Facts, Turn},
 };
 use crate::emitters::text::{changes::ChangedLines, human};
