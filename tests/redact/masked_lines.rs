@@ -228,6 +228,29 @@ fn check(line: &[u8]) -> Result<Vec<u8>, TestCaseError> {
     Ok(once)
 }
 
+/// The text of a message after redaction.
+fn redacted(text: &str) -> String {
+    let said = emit_fn(|event: &DomainEvent| match event {
+        DomainEvent::NewEntry { entry } => Batch::one(entry.content.decode().into_owned()),
+        _ => Batch::EMPTY,
+    });
+    let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+    Redact::new(said).emit(&DomainEvent::entry(entry)).into_iter().collect()
+}
+
+#[test]
+fn what_a_mark_shows_is_replaced_too() {
+    for text in [
+        "curl -u @:/home/ada",
+        "a@b.org password\0q8Zr2Xk7Lm4Tn9Vbpassword{\"a\":\"",
+        "{\"password:b@c.org://",
+    ] {
+        let once = redacted(text);
+        assert_eq!(redacted(&once), once);
+        check(text.as_bytes()).unwrap();
+    }
+}
+
 proptest! {
     #[test]
     fn json_keeps_its_shape(line in json()) {
@@ -238,16 +261,6 @@ proptest! {
 
     #[test]
     fn redacting_again_changes_nothing(text in text()) {
-        let redacted = |text: &str| {
-            let said = emit_fn(|event: &DomainEvent| match event {
-                DomainEvent::NewEntry { entry } => {
-                    Batch::one(entry.content.decode().into_owned())
-                }
-                _ => Batch::EMPTY,
-            });
-            let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
-            Redact::new(said).emit(&DomainEvent::entry(entry)).into_iter().collect::<String>()
-        };
         let once = redacted(&text);
         prop_assert_eq!(redacted(&once), once);
     }

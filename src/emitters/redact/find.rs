@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The maximum number of passes over a text until nothing more is found.
-const PASSES: usize = 8;
+pub(super) const PASSES: usize = 8;
 
 /// The number of characters before and after a secret that are kept.
 const AROUND: usize = 40;

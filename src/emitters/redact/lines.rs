@@ -26,15 +26,15 @@ const DEPTH: usize = 4;
 /// The secrets in raw bytes, with their ranges there. Of JSON, only the contents of strings are searched, and JSON within
 /// these in the same way; what is not JSON is text.
 pub(super) fn search(raw: &[u8], is_id: bool) -> Vec<Secret> {
-    within(raw, is_id, 0)
-}
-
-fn within(raw: &[u8], is_id: bool, depth: usize) -> Vec<Secret> {
-    let json = if depth < DEPTH && is_begun(raw) { strings(raw, depth) } else { None };
-    json.unwrap_or_else(|| {
+    json(raw, 0).unwrap_or_else(|| {
         let secrets = find(&decode(raw, false), Place { is_id, ..Place::default() });
         in_raw(raw, false, secrets)
     })
+}
+
+/// The secrets in JSON; `None` if it is not JSON, has no strings or is nested too deep.
+fn json(raw: &[u8], depth: usize) -> Option<Vec<Secret>> {
+    if depth < DEPTH && is_begun(raw) { strings(raw, depth) } else { None }
 }
 
 /// Whether this may be JSON that contains strings.
@@ -75,9 +75,7 @@ fn string(raw: &[u8], context: &[u8], is_id: bool, depth: usize) -> Vec<Secret> 
         return Vec::new();
     }
     let text = decode(raw, true);
-    let nested = is_begun(text.as_bytes());
-    if nested && depth + 1 < DEPTH {
-        let secrets = within(text.as_bytes(), is_id, depth + 1);
+    if let Some(secrets) = json(text.as_bytes(), depth + 1) {
         return in_raw(raw, true, secrets);
     }
     let place = Place { is_id, ..Place::default() };

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{find::Secret, lines::search, rules::HOME};
+use super::{
+    find::{PASSES, Secret},
+    lines::search,
+    rules::HOME,
+};
 
 /// The marks that replace secrets.
 #[derive(Clone, Debug, Default)]
@@ -13,12 +17,29 @@ pub(super) struct Marks {
 
 impl Marks {
     /// The text with a mark in place of each secret; `None` if there is none. The text may be JSON, which it stays.
-    /// `found` receives each secret.
+    /// `found` receives each secret. A mark may show what the secret before it hid, so the result is searched again
+    /// until nothing more is found.
     pub(super) fn replace(
         &mut self,
         text: &str,
         is_id: bool,
         mut found: impl FnMut(Secret),
+    ) -> Option<String> {
+        let mut replaced = self.replace_once(text, is_id, &mut found)?;
+        for _ in 1..PASSES {
+            match self.replace_once(&replaced, is_id, &mut found) {
+                Some(again) => replaced = again,
+                None => break,
+            }
+        }
+        Some(replaced)
+    }
+
+    fn replace_once(
+        &mut self,
+        text: &str,
+        is_id: bool,
+        found: &mut impl FnMut(Secret),
     ) -> Option<String> {
         let secrets = search(text.as_bytes(), is_id);
         if secrets.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lines::search;
+use super::{find::PASSES, lines::search};
 
 /// Masks secrets in the lines of a log: each of their bytes becomes a `*`. It finds the same secrets as
 /// [`Redact`](super::Redact), in the same way.
@@ -42,9 +42,16 @@ impl Masker {
 
     /// Masks the secrets in a line, with or without its line end.
     pub fn mask(&mut self, line: &mut [u8]) {
-        for secret in search(line, false) {
-            *self.counts.entry(secret.kind).or_default() += 1;
-            cover(line.get_mut(secret.cover));
+        // Asterisks may show what the secret before them hid.
+        for _ in 0..PASSES {
+            let secrets = search(line, false);
+            if secrets.is_empty() {
+                break;
+            }
+            for secret in secrets {
+                *self.counts.entry(secret.kind).or_default() += 1;
+                cover(line.get_mut(secret.cover));
+            }
         }
     }
 
