@@ -1,152 +1,180 @@
-//! `cargo bench --bench growth`: time per byte and memory of the program as logs grow, in bytes, files, sessions and
-//! open calls. Prints a row for each run, and draws all of them to `growth.svg` in the target folder.
+//! `cargo bench -p foldline-cli --bench growth`: what each verb costs a unit, as the number of units grows: kilobytes,
+//! entries, sessions, failures, files, open calls, and sessions that repeat each other. Prints a row for each verb, draws
+//! all of them to `docs/growth.svg`, and names what costs more than half again as much as at its best.
 //!
-//! `FOLDLINE_GROWTH=4096` measures up to 4096 megabytes (default: 400).
+//! `FOLDLINE_GROWTH=1000` measures up to a thousand units; `FOLDLINE_VERB=usage` only verbs that contain this.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]
 mod common;
-#[path = "growth/plot.rs"]
-mod plot;
+#[path = "growth/picture.rs"]
+mod picture;
 #[path = "common/program.rs"]
 mod program;
+#[path = "growth/things.rs"]
+mod things;
 
-use std::{
-    env,
-    fmt::Write as _,
-    fs::{self, File},
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::{env, fs, path::Path};
 
 use self::{
-    common::{Random, droid},
-    plot::{Panel, Point},
+    picture::{Curve, Panel},
     program::measured,
+    things::{THINGS, Thing},
 };
 
-/// The number of repetitions of each run; the fastest counts, since disturbances only make a run slower.
-const ROUNDS: usize = 5;
+/// How often each run is repeated; the fastest counts.
+const ROUNDS: usize = 3;
+
+/// By this factor a unit may cost more than at its best, where there are more of them.
+const TOLERANCE: f64 = 1.5;
+
+/// What is run, as words: `LOG`, its database `DB`, a copy of it `COPY`, its audit trail `TRAIL`, and a file `NEW` in an
+/// empty folder.
+const VERBS: [&str; 44] = [
+    "sessions -n 0 --db DB",
+    "sessions --sort cost --db DB",
+    "sessions --sort failures --db DB",
+    "task list -n 0 --db DB",
+    "query sql SELECT(count(*))FROM(entries) --db DB",
+    "show latest --db DB",
+    "show latest:5 --db DB",
+    "show latest -n 0 -f json --db DB",
+    "show latest --only errors --db DB",
+    "search please -n 0 --db DB",
+    "search leas -n 0 --db DB",
+    "errors --db DB",
+    "errors -n 0 --db DB",
+    "files --db DB",
+    "files -n 0 --db DB",
+    "files f5.rs -n 0 --db DB",
+    "tools --db DB",
+    "usage --by session -n 0 --db DB",
+    "usage --by day,model,project -n 0 --db DB",
+    "export latest --format html --db DB",
+    "export latest --format md --db DB",
+    "export latest --format json --db DB",
+    "prune --older-than 2100-01-01 --dry-run --db DB",
+    "prune --older-than 2100-01-01 --db COPY",
+    "check --db DB",
+    "check --repair --db COPY",
+    "usage LOG -n 0",
+    "blocks LOG",
+    "doctor LOG",
+    "show LOG",
+    "export LOG --format html --out NEW",
+    "export LOG --format html --redact --out NEW",
+    "export LOG --format md --out NEW",
+    "replay LOG --format patches",
+    "replay LOG --format events",
+    "replay LOG --format transcript",
+    "replay LOG --format conversation",
+    "replay LOG --format metrics",
+    "replay LOG --sink audit=NEW",
+    "replay LOG --sink otlp=NEW",
+    "verify TRAIL --source LOG",
+    "ingest LOG --db NEW",
+    "ingest LOG --db DB",
+    "run -- cat LOG",
+];
 
 fn main() {
+    let number = |name| env::var(name).ok().and_then(|most: String| most.parse().ok());
+    let most: usize = number("FOLDLINE_GROWTH").unwrap_or(100_000);
+    let part = env::var("FOLDLINE_VERB").unwrap_or_default();
+    let counts: Vec<_> =
+        (0..6).map(|power| 10_usize.pow(power)).filter(|count| *count <= most).collect();
     let folder = tempfile::tempdir().unwrap();
-    let panels =
-        [size(folder.path()), files(folder.path()), sessions(folder.path()), calls(folder.path())];
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("growth.svg");
-    fs::write(&path, plot::svg(&panels)).unwrap();
-    println!("\ndrawn to {}", path.display());
-}
-
-/// Runs the program, and prints and returns its time and memory for each of `bytes`.
-fn point(x: usize, bytes: u64, arguments: &[&str], before: impl Fn()) -> Point {
-    let runs = (0..ROUNDS).map(|_| {
-        before();
-        measured(arguments)
-    });
-    let (time, peak) = runs.min().unwrap();
-    let point = Point {
-        x: x as f64,
-        nanoseconds: time.as_secs_f64() * 1e9 / bytes as f64,
-        mebibytes: peak as f64 / 1024.0,
-    };
-    println!("{x:>10} {:>9.2} ns a byte {:>8.1} MiB", point.nanoseconds, point.mebibytes);
-    point
-}
-
-fn replay(x: usize, log: &Path) -> Point {
-    let bytes = fs::metadata(log).unwrap().len();
-    let log = log.to_str().unwrap();
-    point(x, bytes, &["replay", "--executor", "droid", "--format", "patches", log], || {})
-}
-
-/// One file of increasing size.
-fn size(folder: &Path) -> Panel {
-    println!("megabytes in one file, replayed");
-    let most = env::var("FOLDLINE_GROWTH").ok().and_then(|most| most.parse().ok()).unwrap_or(400);
-    let log = folder.join("size");
-    let points = [1, 4, 16, 64, 256, 400, 1024, 4096].into_iter().filter(|size| *size <= most);
-    let points = points.map(|megabytes| {
-        let mut file = File::create(&log).unwrap();
-        let mut rest = megabytes << 20;
-        let mut seed = 0;
-        while rest > 0 {
-            seed += 1;
-            let part = droid::log(rest.min(64 << 20), seed);
-            file.write_all(part.as_bytes()).unwrap();
-            rest = rest.saturating_sub(part.len());
-        }
-        replay(megabytes, &log)
-    });
-    Panel { title: "megabytes in one file, replayed".to_owned(), points: points.collect() }
-}
-
-/// The same number of bytes in an increasing number of files.
-fn files(folder: &Path) -> Panel {
-    const BYTES: usize = 64 << 20;
-    println!("files of 64 MB, ingested");
-    let points = [1, 10, 100, 1_000, 4_000].map(|count| {
-        let logs = folder.join("files");
-        let database = folder.join("database");
-        let _ = fs::remove_dir_all(&logs);
-        fs::create_dir(&logs).unwrap();
-        let mut bytes = 0;
-        for number in 0..count {
-            let log = droid::log(BYTES / count, 1_000 + number as u64)
-                .replace("608a704f", &format!("{number:08x}"));
-            bytes += log.len() as u64;
-            fs::write(logs.join(format!("{number}.jsonl")), log).unwrap();
-        }
-        let arguments =
-            ["ingest", "--db", database.to_str().unwrap(), "--jobs", "2", logs.to_str().unwrap()];
-        point(count, bytes, &arguments, || {
-            for ending in ["", "-wal", "-shm"] {
-                let _ = fs::remove_file(format!("{}{ending}", database.display()));
+    let verbs = VERBS.iter().filter(|verb| verb.contains(&part));
+    let mut panels: Vec<_> =
+        verbs.map(|verb| Panel { title: verb, curves: Vec::new(), mebibytes: 0.0 }).collect();
+    let mut growing = Vec::new();
+    for (at, thing) in THINGS.iter().enumerate() {
+        println!("\n{}: microseconds for each of {counts:?}; MiB", thing.name);
+        let made: Vec<_> =
+            counts.iter().map(|count| Made::new(folder.path(), thing, *count)).collect();
+        for panel in &mut panels {
+            let points: Vec<_> = made.iter().map(|made| made.cost(panel.title)).collect();
+            let mebibytes = points.iter().map(|point| point.1).fold(0.0, f64::max);
+            let curve = Curve { thing: at, costs: points.iter().map(|point| point.0).collect() };
+            let costs: String = curve.costs.iter().map(|cost| format!("{cost:>9.2}")).collect();
+            println!("{:<44}{costs} {mebibytes:>6.0}", panel.title);
+            if curve.growth() > TOLERANCE {
+                growing.push(format!("{:.1}x  {}, by {}", curve.growth(), panel.title, thing.name));
             }
-        })
-    });
-    Panel { title: "files of 64 MB, ingested".to_owned(), points: points.into() }
-}
-
-/// The same records in an increasing number of sessions.
-fn sessions(folder: &Path) -> Panel {
-    const RECORDS: usize = 100_000;
-    println!("sessions in 100,000 records, replayed");
-    let points = [1, 10, 100, 1_000, 10_000, 100_000].map(|count| {
-        let mut random = Random(5);
-        let mut log = String::new();
-        for number in 0..RECORDS {
-            let session = format!("608a704f-8a2d-45ef-8ac5-{:012}", number * count / RECORDS);
-            let text = random.text(500);
-            let message = serde_json::json!({"type":"message","role":"assistant","id":format!("m{number:06}"),"text":text,"timestamp":1_760_806_536_533_u64 + number as u64,"session_id":session});
-            writeln!(log, "{message}").unwrap();
+            panel.mebibytes = panel.mebibytes.max(mebibytes);
+            panel.curves.push(curve);
         }
-        replay(count, &written(folder, &log))
-    });
-    Panel { title: "sessions in 100,000 records, replayed".to_owned(), points: points.into() }
+    }
+    println!("\nabove {TOLERANCE}x of the best:\n{}", growing.join("\n"));
+    if part.is_empty() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs/growth.svg");
+        let names: Vec<_> = THINGS.iter().map(|thing| thing.name).collect();
+        fs::write(&path, picture::svg(&panels, &counts, &names, TOLERANCE)).unwrap();
+        println!("drawn to {}", path.display());
+    }
 }
 
-/// A million calls, with an increasing number of open calls.
-fn calls(folder: &Path) -> Panel {
-    const CALLS: usize = 1_000_000;
-    println!("calls that are open at once, of a million, replayed");
-    let points = [10, 100, 1_000, 10_000, 100_000, 1_000_000].map(|open| {
-        let session = "608a704f-8a2d-45ef-8ac5-647ec9d48806";
-        let mut log = String::new();
-        for first in (0..CALLS).step_by(open) {
-            for number in first..first + open {
-                writeln!(log, r#"{{"type":"tool_call","id":"call_{number:08}","messageId":"m","toolId":"Read","toolName":"Read","parameters":{{"file_path":"/home/me/project/src/lib.rs"}},"timestamp":1760806536533,"session_id":"{session}"}}"#).unwrap();
+/// A log with so many units, and what was made of it.
+struct Made {
+    count: usize,
+    log: String,
+    db: String,
+    trail: String,
+    new: String,
+    copy: String,
+}
+
+impl Made {
+    fn new(folder: &Path, thing: &Thing, count: usize) -> Self {
+        let path = |name: &str| folder.join(format!("{count}-{name}")).display().to_string();
+        let made = Self {
+            count,
+            log: path("log.jsonl"),
+            db: path("db"),
+            trail: path("trail"),
+            new: path("new/file"),
+            copy: path("copy"),
+        };
+        fs::write(&made.log, (thing.log)(count)).unwrap();
+        remove(&made.db);
+        measured(&["ingest", &made.log, "--db", &made.db]);
+        remove(&made.trail);
+        measured(&["replay", &made.log, "--sink", &format!("audit={}", made.trail)]);
+        made
+    }
+
+    /// What a verb costs for one unit, in microseconds, and its memory in MiB.
+    fn cost(&self, verb: &str) -> (f64, f64) {
+        let words: Vec<_> = verb.split(' ').map(|word| self.word(word)).collect();
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let runs = (0..ROUNDS).map(|_| {
+            let new = Path::new(&self.new).parent().unwrap();
+            let _ = fs::remove_dir_all(new);
+            fs::create_dir(new).unwrap();
+            if verb.contains("COPY") {
+                remove(&self.copy);
+                fs::copy(&self.db, &self.copy).unwrap();
             }
-            for number in first..first + open {
-                writeln!(log, r#"{{"type":"tool_result","id":"call_{number:08}","messageId":"m","toolId":"","isError":false,"value":"what stands in the file","timestamp":1760806536533,"session_id":"{session}"}}"#).unwrap();
-            }
+            measured(&words)
+        });
+        let (time, peak) = runs.min().unwrap();
+        (time.as_secs_f64() * 1e6 / self.count as f64, peak as f64 / 1024.0)
+    }
+
+    fn word(&self, word: &str) -> String {
+        let Self { log, db, trail, new, copy, .. } = self;
+        match word {
+            "LOG" => log.clone(),
+            "DB" => db.clone(),
+            "TRAIL" => trail.clone(),
+            "COPY" => copy.clone(),
+            word => word.replace("NEW", new),
         }
-        replay(open, &written(folder, &log))
-    });
-    Panel { title: "calls open at once, of a million, replayed".to_owned(), points: points.into() }
+    }
 }
 
-fn written(folder: &Path, log: &str) -> PathBuf {
-    let path = folder.join("log");
-    fs::write(&path, log).unwrap();
-    path
+fn remove(path: &str) {
+    for ending in ["", "-wal", "-shm", ".lock"] {
+        let _ = fs::remove_file(format!("{path}{ending}"));
+    }
 }

@@ -1,5 +1,5 @@
-//! `cargo bench --bench summary`: every promised figure of this project, with its target, from one
-//! run. Ratios are of medians of alternating runs; see [`foldline::performance`].
+//! `cargo bench -p foldline-cli --bench summary`: the cost of the framework, of streamed text and of long lines, memory,
+//! and latency, each with its target. Ratios are of medians of alternating runs; see [`foldline::performance`].
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]
@@ -7,17 +7,16 @@ mod common;
 #[path = "common/program.rs"]
 mod program;
 
-use std::{fs, hint::black_box, time::Duration};
+use std::{hint::black_box, time::Duration};
 
 use self::common::{claude, droid, product, timing};
 
 fn main() {
     println!("{:<62} {:>9}  target", "", "measured");
-    throughput();
+    framework();
     streamed_text();
     long_lines();
     memory();
-    start_up();
     latency();
     println!("\nThe framework's cost round a step of 20 ns: cargo bench --bench transduce");
 }
@@ -26,49 +25,14 @@ fn row(name: &str, measured: f64, unit: &str, target: &str) {
     println!("{name:<62} {measured:>8.2}{unit}  {target}");
 }
 
-fn throughput() {
+fn framework() {
     let log = droid::log(20 << 20, 1);
-    let floor = |log: &str| {
-        for line in log.lines() {
-            black_box(serde_json::from_str::<droid::Flat>(line).unwrap());
-        }
-    };
-    let times = timing::in_turns(
-        9,
-        &mut [&mut || floor(&log), &mut || product::events("droid", log.as_bytes()), &mut || {
-            black_box(product::patches("droid", log.as_bytes()));
-        }],
-    );
-    let megabytes = log.len() as f64 / 1e6 / times[2].as_secs_f64();
-    row("Droid, bytes to events / parse floor", timing::ratio(times[1], times[0]), "x", "");
-    row(
-        "Droid, bytes to patches / parse floor",
-        timing::ratio(times[2], times[0]),
-        "x",
-        "<= 1.00x",
-    );
-    row("Droid, bytes to patches, MB/s", megabytes, " ", "");
     let times = timing::in_turns(
         21,
         &mut [&mut || product::by_hand(&log), &mut || product::through_transducer(&log)],
     );
     let name = "Droid, Transducer with two emitters / a loop by hand";
     row(name, timing::ratio(times[1], times[0]), "x", "<= 1.03x");
-
-    let log = claude::log(20 << 20, 1);
-    let floor = |log: &str| {
-        for line in log.lines() {
-            black_box(serde_json::from_str::<claude::Flat>(line).unwrap());
-        }
-    };
-    let times = timing::in_turns(
-        9,
-        &mut [&mut || floor(&log), &mut || {
-            black_box(product::patches("claude-stream", log.as_bytes()));
-        }],
-    );
-    let name = "Claude Code with partial messages, to patches / parse floor";
-    row(name, timing::ratio(times[1], times[0]), "x", "<= 1.50x");
 }
 
 fn streamed_text() {
@@ -121,22 +85,6 @@ fn memory() {
     let large = program::peak_memory(log.as_bytes(), 100);
     row("peak memory of replay, 1 GB / 10 MB", large as f64 / small.max(1) as f64, "x", "<= 1.25x");
     row("peak memory of replay, 1 GB, MiB", large as f64 / 1024.0, " ", "< 32");
-}
-
-fn start_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let log: String =
-        droid::log(60 << 10, 5).lines().take(20).flat_map(|line| [line, "\n"]).collect();
-    let path = folder.path().join("log.jsonl");
-    fs::write(&path, log).unwrap();
-    let Some(empty) = program::empty_program(folder.path()) else { return };
-    let nothing = program::run_time(&empty, &[]);
-    let version = program::run_time(program::PROGRAM, &["--version"]);
-    let replay = program::run_time(program::PROGRAM, &["replay", path.to_str().unwrap()]);
-    row("foldline --version / an empty program", timing::ratio(version, nothing), "x", "<= 1.50x");
-    row("replay of 20 lines / foldline --version", timing::ratio(replay, version), "x", "<= 2.00x");
-    let size = fs::metadata(program::PROGRAM).unwrap().len();
-    row("size of the program, MB", size as f64 / 1e6, " ", "< 12");
 }
 
 fn latency() {

@@ -36,6 +36,7 @@ mod opencode_database;
 mod otlp;
 mod outputs;
 mod outputs_walk;
+mod plans;
 #[cfg(all(unix, feature = "postgres"))]
 mod postgres;
 mod power;

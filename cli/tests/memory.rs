@@ -64,3 +64,22 @@ fn a_text_of_a_million_different_words_is_ingested() {
         assert!(found.contains(&format!("«{word}»")), "{found}");
     }
 }
+
+/// A page has 100 KB besides its entries.
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn pages_of_many_sessions_are_written_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let sessions = (0..600).map(|number| {
+        let line = said("one").replace("\"one\"", &format!("\"one of {number}\""));
+        line.replace('{', &format!("{{\"session_id\":\"s{number}\","))
+    });
+    fs::write(&log, sessions.map(|line| line + "\n").collect::<String>()).unwrap();
+    let page = folder.path().join("page.html").display().to_string();
+    let export = ["export", "--executor", "droid", "--format", "html", "--out", &page];
+    let peak = peak_of(&export, &log) >> 20;
+    let pages = fs::read_dir(folder.path()).unwrap().count() - 1;
+    assert_eq!(pages, 600);
+    assert!(peak < 60, "{peak} MiB");
+}

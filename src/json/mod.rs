@@ -67,9 +67,8 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
 /// # Errors
 /// As for [`append`], and the errors of the writer.
 pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
-    let mut out = pretty::IndentingWriter::new(out);
     // A trait object, so that each value type is compiled once, not once per writer.
-    Ok(serde_json::to_writer(&mut out as &mut dyn io::Write, value)?)
+    pretty::indenting(out, |out| Ok(serde_json::to_writer(out, value)?))
 }
 
 /// `value` as human-readable JSON, see [`write_pretty`].

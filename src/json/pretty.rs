@@ -1,6 +1,11 @@
 //! [`Indenter`]: human-readable JSON, piece by piece.
 
-use std::io;
+use std::io::{self, BufWriter, IntoInnerError};
+
+use memchr::memchr;
+
+/// The number of bytes that are indented at once.
+const BLOCK: usize = 64 << 10;
 
 /// The maximum indentation in levels: unlimited indentation would be quadratic.
 const MOST_INDENT: usize = 16;
@@ -13,18 +18,22 @@ pub(crate) fn indented(json: &str) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Indents the JSON written to it as a stream, without buffering it.
-pub(super) struct IndentingWriter<'w> {
+/// Indents the JSON that `write` writes as a stream, without keeping it.
+pub(super) fn indenting(
+    out: &mut dyn io::Write,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let indenting = IndentingWriter { out, indenter: Indenter::default(), text: Vec::new() };
+    let mut blocks = BufWriter::with_capacity(BLOCK, indenting);
+    write(&mut blocks)?;
+    blocks.into_inner().map(drop).map_err(IntoInnerError::into_error)
+}
+
+struct IndentingWriter<'w> {
     out: &'w mut dyn io::Write,
     indenter: Indenter,
     /// A buffer that is reused for each piece.
     text: Vec<u8>,
-}
-
-impl<'w> IndentingWriter<'w> {
-    pub(super) fn new(out: &'w mut dyn io::Write) -> Self {
-        Self { out, indenter: Indenter::default(), text: Vec::new() }
-    }
 }
 
 impl io::Write for IndentingWriter<'_> {
@@ -53,13 +62,16 @@ struct Indenter {
 impl Indenter {
     /// Appends the next piece to `text`.
     fn push(&mut self, json: &[u8], text: &mut Vec<u8>) {
-        for &byte in json {
+        let mut at = 0;
+        while let Some(&byte) = json.get(at) {
             if self.in_string {
-                text.push(byte);
-                self.in_string = byte != b'"' || self.is_escaped;
-                self.is_escaped = byte == b'\\' && !self.is_escaped;
+                let rest = &json[at..];
+                let length = self.rest_of_string(rest);
+                text.extend_from_slice(&rest[..length]);
+                at += length;
                 continue;
             }
+            at += 1;
             if byte.is_ascii_whitespace() {
                 continue;
             }
@@ -82,8 +94,49 @@ impl Indenter {
         }
     }
 
+    /// The length of the rest of a string, up to and including its quote, or to the end of the piece.
+    fn rest_of_string(&mut self, rest: &[u8]) -> usize {
+        let start = usize::from(std::mem::take(&mut self.is_escaped));
+        let is_escaped = |end: usize| {
+            let before = rest.get(start..end).unwrap_or_default().iter().rev();
+            before.take_while(|byte| **byte == b'\\').count() % 2 == 1
+        };
+        let mut from = start;
+        while let Some(next) = memchr(b'"', rest.get(from..).unwrap_or_default()) {
+            let end = from + next;
+            if !is_escaped(end) {
+                self.in_string = false;
+                return end + 1;
+            }
+            from = end + 1;
+        }
+        self.is_escaped = is_escaped(rest.len());
+        rest.len()
+    }
+
     fn new_line(&self, text: &mut Vec<u8>) {
         text.push(b'\n');
         text.extend(std::iter::repeat_n(b' ', 2 * self.depth.min(MOST_INDENT)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_indented_like_the_whole() {
+        let json = r#"{"a":"x\\\"\\","b\"":[1,"\\\\",""],"c":{}}"#;
+        for at in 0..=json.len() {
+            for end in at..=json.len() {
+                let (mut indenter, mut text) = (Indenter::default(), Vec::new());
+                for piece in [&json[..at], &json[at..end], &json[end..]] {
+                    indenter.push(piece.as_bytes(), &mut text);
+                }
+                assert_eq!(String::from_utf8(text).unwrap(), indented(json), "{at} {end}");
+            }
+        }
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
+        assert_eq!(indented(json), format!("{value:#}"));
     }
 }

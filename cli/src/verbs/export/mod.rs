@@ -47,28 +47,30 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     let document = || Document::new(args.format, &prices, &zone);
     if !args.redact {
         let (documents, code) = read(program, args, document)?;
-        let texts = documents.into_iter().map(|document| document.render(&BTreeMap::new()));
-        write(args, &texts.collect::<Result<Vec<_>, _>>().map_err(unwritten)?)?;
+        let mut out = Out::new(args, documents.len())?;
+        for document in documents {
+            out.write(&document.render(&BTreeMap::new()).map_err(unwritten)?)?;
+        }
+        out.flush()?;
         return Ok(code);
     }
     let (redacted, code) = read(program, args, || Redact::new(document()).keeping(MOST))?;
     let mut all = BTreeMap::<_, u64>::new();
-    let (mut texts, mut table) = (Vec::new(), Vec::new());
+    let mut out = if args.preview { None } else { Some(Out::new(args, redacted.len())?) };
+    let mut table = Vec::new();
     for redact in redacted {
         let session = redact.get_ref().session();
         let replaced = Replaced::new(session, redact.replaced(), redact.replacements());
-        if args.preview {
+        let Some(out) = &mut out else {
             preview(&replaced).map_err(Error::Output)?;
             continue;
-        }
+        };
         replaced.counts.iter().for_each(|(kind, count)| *all.entry(*kind).or_default() += count);
         table.extend(replaced.table());
-        texts.push(redact.into_inner().render(&replaced.counts).map_err(unwritten)?);
+        out.write(&redact.into_inner().render(&replaced.counts).map_err(unwritten)?)?;
     }
-    if args.preview {
-        return Ok(code);
-    }
-    write(args, &texts)?;
+    let Some(mut out) = out else { return Ok(code) };
+    out.flush()?;
     let note = note(&all).unwrap_or_else(|| "nothing to replace was found".to_owned());
     let more = table.len().saturating_sub(MOST_LINES);
     table.truncate(MOST_LINES);
@@ -152,27 +154,35 @@ fn check_files(args: &ExportArgs) -> Result<(), Error> {
     files.stderr()
 }
 
-/// Writes a document for each session of the log: to standard output one after another, to files with numbers.
-fn write(args: &ExportArgs, documents: &[String]) -> Result<(), Error> {
-    let Some(path) = &args.out else {
-        if args.format == Format::Html && documents.len() > 1 {
-            let sessions = documents.len();
+/// Writes a document for each session of the log: to standard output one after another, to files with numbers. Only one
+/// is in memory.
+struct Out<'a> {
+    path: Option<&'a Path>,
+    written: usize,
+}
+
+impl<'a> Out<'a> {
+    fn new(args: &'a ExportArgs, sessions: usize) -> Result<Self, Error> {
+        if args.out.is_none() && args.format == Format::Html && sessions > 1 {
             return Err(Error::WrongUse(format!(
                 "the log has {sessions} sessions, and a page shows one; --out FILE writes a page for each"
             )));
         }
-        let mut out = io::stdout().lock();
-        return documents
-            .iter()
-            .try_for_each(|text| out.write_all(text.as_bytes()))
-            .and_then(|()| out.flush())
-            .map_err(Error::Output);
-    };
-    for (number, text) in (1..).zip(documents) {
-        let path = numbered(path, number);
-        replace_file(&path, text.as_bytes()).map_err(|error| Error::output(&path, &error))?;
+        Ok(Self { path: args.out.as_deref(), written: 0 })
     }
-    Ok(())
+
+    fn write(&mut self, document: &str) -> Result<(), Error> {
+        self.written += 1;
+        let Some(path) = self.path.map(|path| numbered(path, self.written)) else {
+            return io::stdout().write_all(document.as_bytes()).map_err(Error::Output);
+        };
+        replace_file(&path, document.as_bytes()).map_err(|error| Error::output(&path, &error))?;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if self.path.is_none() { io::stdout().flush().map_err(Error::Output) } else { Ok(()) }
+    }
 }
 
 /// `page.html`, `page-2.html`, ..

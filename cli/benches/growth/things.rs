@@ -1,0 +1,147 @@
+//! What grows: the units of logs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::common::droid;
+
+/// A kind of unit.
+pub(crate) struct Thing {
+    pub(crate) name: &'static str,
+    /// A log with so many of them.
+    pub(crate) log: fn(usize) -> String,
+}
+
+pub(crate) const THINGS: [Thing; 7] = [
+    Thing { name: "kilobytes", log: |count| droid::log(count << 10, 1) },
+    Thing {
+        name: "entries",
+        log: |count| {
+            filled(|log| {
+                log.session(0);
+                (0..count).for_each(|number| log.says(["user", "assistant"][number % 2]));
+            })
+        },
+    },
+    Thing {
+        name: "sessions",
+        log: |count| {
+            filled(|log| {
+                for number in 0..count {
+                    log.session(number);
+                    log.says("user");
+                    log.call(number, &json!({"command": "make"}));
+                    log.ends(number, number % 2 == 0);
+                    log.says("assistant");
+                    let usage = json!({"input_tokens": 100 + number, "output_tokens": 7});
+                    log.add(json!({"type": "completion", "finalText": "Done.", "usage": usage}));
+                }
+            })
+        },
+    },
+    Thing {
+        name: "failures",
+        log: |count| {
+            filled(|log| {
+                log.session(0);
+                for number in 0..count {
+                    log.call(number, &json!({"command": "make"}));
+                    log.ends(number, true);
+                }
+            })
+        },
+    },
+    Thing {
+        name: "files",
+        log: |count| {
+            filled(|log| {
+                log.session(0);
+                log.says("user");
+                for number in 0..count {
+                    log.call(number, &json!({"file_path": format!("src/f{number}.rs")}));
+                    log.ends(number, false);
+                }
+            })
+        },
+    },
+    Thing {
+        name: "open calls",
+        log: |count| {
+            filled(|log| {
+                log.session(0);
+                (0..count).for_each(|number| log.call(number, &json!({"command": "make"})));
+                (0..count).for_each(|number| log.ends(number, false));
+            })
+        },
+    },
+    Thing { name: "sessions that repeat", log: repeated },
+];
+
+/// Sessions of Claude Code that all have the same message, as resumed sessions do.
+fn repeated(count: usize) -> String {
+    let mut log = String::new();
+    for number in 0..count {
+        let usage = json!({"input_tokens": 5, "output_tokens": 7});
+        let message = json!({"id": "msg_1", "model": "claude-opus-4-5", "role": "assistant", "type": "message",
+                             "content": [{"type": "text", "text": "please do it"}], "usage": usage});
+        let record = json!({"type": "assistant", "sessionId": format!("session-{number}"), "version": "2.1.0",
+                            "uuid": format!("u{number}"), "cwd": "/repo", "timestamp": "2026-01-01T00:00:00Z",
+                            "message": message});
+        writeln!(log, "{record}").unwrap();
+    }
+    log
+}
+
+fn filled(fill: impl FnOnce(&mut Log)) -> String {
+    let mut log = Log::default();
+    fill(&mut log);
+    log.text
+}
+
+/// A log of Droid.
+#[derive(Default)]
+struct Log {
+    text: String,
+    session: String,
+    records: u64,
+}
+
+impl Log {
+    fn add(&mut self, mut record: Value) {
+        self.records += 1;
+        record["session_id"] = self.session.as_str().into();
+        record["timestamp"] = (1_760_000_000_000 + 1_000 * self.records).into();
+        writeln!(self.text, "{record}").unwrap();
+    }
+
+    fn session(&mut self, number: usize) {
+        self.session = format!("session-{number}");
+        let folder = format!("/repo/{number}");
+        self.add(
+            json!({"type": "system", "subtype": "init", "cwd": folder, "model": "claude-opus-4-5"}),
+        );
+    }
+
+    fn says(&mut self, role: &str) {
+        let id = format!("m{}", self.records);
+        self.add(json!({"type": "message", "role": role, "id": id, "text": "please do it"}));
+    }
+
+    fn call(&mut self, number: usize, parameters: &Value) {
+        let (id, tool) = (
+            format!("c{number}"),
+            if parameters["command"].is_null() { "Read" } else { "Execute" },
+        );
+        self.add(
+            json!({"type": "tool_call", "id": id, "messageId": id, "toolId": tool, "toolName": tool,
+                        "parameters": parameters}),
+        );
+    }
+
+    fn ends(&mut self, number: usize, is_error: bool) {
+        let id = format!("c{number}");
+        self.add(json!({"type": "tool_result", "id": id, "messageId": id, "toolId": "",
+                        "isError": is_error, "value": "done"}));
+    }
+}
