@@ -14,7 +14,7 @@ mod program;
 #[path = "growth/things.rs"]
 mod things;
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, time::Duration};
 
 use self::{
     picture::{Curve, Panel},
@@ -22,8 +22,9 @@ use self::{
     things::{THINGS, Thing},
 };
 
-/// How often each run is repeated; the fastest counts.
+/// How often each run is repeated, unless it is long; the fastest counts.
 const ROUNDS: usize = 3;
+const LONG: Duration = Duration::from_secs(1);
 
 /// By this factor a unit may cost more than at its best, where there are more of them.
 const TOLERANCE: f64 = 1.5;
@@ -147,7 +148,8 @@ impl Made {
     fn cost(&self, verb: &str) -> (f64, f64) {
         let words: Vec<_> = verb.split(' ').map(|word| self.word(word)).collect();
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let runs = (0..ROUNDS).map(|_| {
+        let mut fastest = (Duration::MAX, 0);
+        for _ in 0..ROUNDS {
             let new = Path::new(&self.new).parent().unwrap();
             let _ = fs::remove_dir_all(new);
             fs::create_dir(new).unwrap();
@@ -155,9 +157,12 @@ impl Made {
                 remove(&self.copy);
                 fs::copy(&self.db, &self.copy).unwrap();
             }
-            measured(&words)
-        });
-        let (time, peak) = runs.min().unwrap();
+            fastest = fastest.min(measured(&words));
+            if fastest.0 > LONG {
+                break;
+            }
+        }
+        let (time, peak) = fastest;
         (time.as_secs_f64() * 1e6 / self.count as f64, peak as f64 / 1024.0)
     }
 

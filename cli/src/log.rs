@@ -212,7 +212,6 @@ impl<'r> Recognition<'r> {
             let is_own = bytes.get(68..72) == Some(b"fold".as_slice());
             return Err(self.no_log(if is_own { NoLog::Database } else { NoLog::ForeignDatabase }));
         }
-        self.is_binary |= bytes.contains(&0);
         let Self { recogniser, framer, .. } = self;
         let mut observe = |line: Line<'_>| {
             // Stops early: a chunk contains many lines, and the first often decides.
@@ -225,6 +224,10 @@ impl<'r> Recognition<'r> {
             framer.finish(&mut observe);
         }
         self.bytes += bytes.len();
+        // Only a failure says so.
+        if !matches!(self.recogniser.verdict(), Verdict::Certain(_)) {
+            self.is_binary |= bytes.contains(&0);
+        }
         let is_last = is_end || self.bytes > RECOGNISE;
         match self.recogniser.verdict() {
             Verdict::Certain(format) => self.executor_of(format).map(Some),

@@ -1,13 +1,26 @@
 //! The frame of a page that is a file: its head, its style sheet, its script, and the policy that allows nothing else.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::{Digest, Sha256};
 
 use super::{icon::SPRITE, text::line};
 
 /// The style sheet of the page, and of live pages with the same fragments.
 pub const SHEET: &str = include_str!("foldline.css");
+
+/// The room for the rest of a page after its content. Without it, the buffer of a large page would be doubled for that.
+pub(super) const REST: usize = 256 << 10;
+
+/// The content of a page, and room for the rest.
+struct WithRoom<'c>(&'c Markup);
+
+impl Render for WithRoom<'_> {
+    fn render_to(&self, html: &mut String) {
+        html.reserve(self.0.0.len() + REST);
+        html.push_str(&self.0.0);
+    }
+}
 
 /// A whole page with this content. `kind` is the kind of page in the style sheet.
 pub(super) fn file(kind: &str, title: &str, script: &str, body: &Markup) -> String {
@@ -23,7 +36,7 @@ pub(super) fn file(kind: &str, title: &str, script: &str, body: &Markup) -> Stri
                 title { (line(title)) " · Foldline" }
                 style { (PreEscaped(SHEET)) }
             }
-            body { (PreEscaped(SPRITE)) (body) script { (PreEscaped(script)) } }
+            body { (PreEscaped(SPRITE)) (WithRoom(body)) script { (PreEscaped(script)) } }
         }
     };
     page.into_string()

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 
 pub(super) use self::facts::Facts;
 use self::facts::{About, Told};
+use self::snapshot::Feed;
 pub use self::{history::History, snapshot::Snapshot};
 use super::{
     emitter::HtmlEmitter, file::file, fragment::Fragment, icon::icon, text::line, time::Clock,
@@ -151,7 +152,7 @@ impl Page {
             (top(&title))
             main class="page session" {
                 (shown.render_about())
-                div.feed #feed role="feed" aria-label="Conversation" { (shown.render_entries(0..shown.slots.len())) }
+                div.feed #feed role="feed" aria-label="Conversation" { (Feed(shown)) }
                 (shown.render_side())
                 @if let Some(note) = &self.note {
                     footer.colophon { pre.out { (super::text::text(&**note)) } }

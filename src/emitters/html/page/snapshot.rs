@@ -2,13 +2,14 @@
 
 use std::{ops::Range, sync::Arc};
 
-use maud::{Markup, PreEscaped};
+use maud::{Markup, Render};
 
 use super::{about, facts::Facts, side};
 use crate::{
     conversation::EntryIdx,
     emitters::html::{
         emitter::with_last,
+        file::REST,
         fragment::{Fragment, Place},
         time::Clock,
     },
@@ -126,7 +127,9 @@ impl Snapshot {
 
     /// The [`outermost`](Self::outermost) entries with these indices, each with its nested entries, as HTML.
     pub fn entries(&self, indices: Range<usize>) -> String {
-        self.render_entries(indices).into_string()
+        let mut html = String::new();
+        self.write_entries(indices, &mut html);
+        html
     }
 
     pub(super) fn render_about(&self) -> Markup {
@@ -138,11 +141,10 @@ impl Snapshot {
         side::side(&self.facts, &self.clock)
     }
 
-    /// The outermost entries with these indices, each with its nested entries.
-    pub(super) fn render_entries(&self, indices: Range<usize>) -> Markup {
+    /// Appends the outermost entries with these indices, each with its nested entries.
+    fn write_entries(&self, indices: Range<usize>, html: &mut String) {
         let end = indices.end.min(self.slots.len());
         let slots = self.slots.get(indices.start.min(end)..end).unwrap_or_default();
-        let mut html = String::with_capacity(slots.iter().map(|slot| slot.html.len()).sum());
         // A stack of entries to write, and of ends of open ones.
         let mut rest: Vec<Next<'_>> = Vec::new();
         let outermost = (indices.start..).zip(slots).filter(|(_, slot)| slot.parent.is_none());
@@ -178,9 +180,21 @@ impl Snapshot {
                 rest.extend(slot.within.iter().rev().map(|index| Next::Entry(*index)));
             }
         }
-        PreEscaped(html)
     }
 }
+
+/// All entries of a snapshot, which are written where they stand: a page may have 100 MB of them.
+pub(super) struct Feed<'s>(pub(super) &'s Snapshot);
+
+impl Render for Feed<'_> {
+    fn render_to(&self, html: &mut String) {
+        html.reserve(self.0.slots.iter().map(|slot| slot.html.len() + END).sum::<usize>() + REST);
+        self.0.write_entries(0..self.0.slots.len(), html);
+    }
+}
+
+/// The room for a line end, and for the end of nested entries.
+const END: usize = 8;
 
 /// The start tags of a collapsed and of an expanded call.
 const FOLDED: &str = "<details class=\"call\">";

@@ -1,5 +1,7 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
+use memchr::memmem;
+
 use super::{
     attachment, bookkeeping,
     content::{fingerprint, take_message},
@@ -141,7 +143,7 @@ fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
 /// Only this distinguishes Qwen Code's session files.
 fn has_parts(message: Raw<'_>) -> bool {
     // A search for the key in the text avoids a second parse of nearly every message.
-    message.get().contains("\"parts\"")
+    memmem::find(message.get().as_bytes(), b"\"parts\"").is_some()
         && value::object(message)
             .is_some_and(|message| message.has("parts") && !message.has("content"))
 }
