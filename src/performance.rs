@@ -30,7 +30,7 @@
 //!
 //! | work | one core, CPU | two cores, time |
 //! | --- | --- | --- |
-//! | Droid, patches / parse floor | 1.27 | 0.7 |
+//! | Droid, patches / parse floor | 1.3 to 1.7 | 0.7 to 1.0 |
 //! | Droid, transcript / patches | 1.4 | 1.4 |
 //! | Droid, one document / parse floor | 2.1 to 3.1 | 1.5 to 2.2 |
 //! | Droid, patches with an audit trail / patches | 1.95 | 2.3 |
@@ -44,8 +44,8 @@
 //! cost less than its digests, for which the processor has instructions.
 //!
 //! The parse floor is what it costs `serde_json` to parse each line in memory into structs with owned strings: what
-//! others pay before they have done anything. It is built like the program; with link-time optimisation it takes @J of
-//! that.
+//! others pay before they have done anything. It is built like the program; with link-time optimisation it takes 0.92 of
+//! that. The more of a log's calls are edits, whose diffs are made, the more patches cost beside it.
 //!
 //! `--bench summary` has the cost of the framework, of streamed text and long lines, memory and latency; `--bench
 //! fanout` the cost of each further consumer, `--bench query` that of every query beside the shell of SQLite, `--bench
@@ -60,7 +60,8 @@
 //!
 //! `cargo bench -p foldline-cli --bench growth` measures every verb over 1 to 100,000 kilobytes, entries, sessions,
 //! failures, files, open calls, and sessions that repeat each other, and draws `docs/growth.svg`, with the machine that
-//! it ran on: from its best point on, no unit costs half again as much@K.
+//! it ran on: from its best point on, no unit costs half again as much, except where an answer is one document of 50 MB
+//! or more, as the system clears memory for it, and beyond the limit of open calls, since those become errors.
 //!
 //! A file of an ingest costs a tenth of a millisecond, and a session about a microsecond: its start is an event too, so a
 //! log in which every line begins a session has twice the events, and takes twice the time. So it is beyond the
