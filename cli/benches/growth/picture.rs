@@ -79,7 +79,10 @@ pub(crate) fn svg(panels: &[Panel], counts: &[usize], things: &[&str], tolerance
 fn draw(svg: &mut String, panel: &Panel, tolerance: f64) {
     let (left, right, top, bottom) = (MARGIN, WIDTH - 8.0, MARGIN, HEIGHT - MARGIN);
     let up = |multiple: f64| bottom - (bottom - top) * (multiple.min(TOP) - 1.0) / (TOP - 1.0);
-    text(svg, (left, top - 7.0), "font-weight=\"600\"", panel.title);
+    // What is asked without a log is asked of the database.
+    let evident = if panel.title.contains("LOG") { " --out NEW" } else { " --db DB" };
+    let title = panel.title.replace(evident, "");
+    text(svg, (left, top - 7.0), "font-weight=\"600\"", &title);
     let frame = format!("M{left} {top}V{bottom}H{right}");
     writeln!(svg, "<path d=\"{frame}\" fill=\"none\" stroke=\"#bbb\"/>").unwrap();
     for multiple in [1.0, TOP] {

@@ -56,9 +56,12 @@ impl AuditTrail {
     }
 }
 
+/// The room for most lines.
+const LINE: usize = 768;
+
 impl Emitter<Located<DomainEvent>, String> for AuditTrail {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<String> {
-        let mut line = Vec::new();
+        let mut line = Vec::with_capacity(LINE);
         self.chain.append(&self.records.record(event), &mut line);
         line.pop();
         // JSON is UTF-8, so nothing is lost.
