@@ -33,7 +33,7 @@
 //! | Droid, patches / parse floor | 1.3 to 1.7 | 0.7 to 1.0 |
 //! | Droid, transcript / patches | 1.4 | 1.4 |
 //! | Droid, one document / parse floor | 2.1 to 3.1 | 1.5 to 2.2 |
-//! | Droid, patches with an audit trail / patches | 1.95 | 2.3 |
+//! | Droid, patches with an audit trail / patches | 1.9 | 2.3 |
 //! | of which SHA-256 | 0.53 | 1.0 |
 //! | Claude Code with partial messages, patches / parse floor | 2.1 | 1.0 |
 //! | ingest / the same rows inserted by SQLite alone, as durably | 1.8 | 1.2 |
@@ -60,8 +60,8 @@
 //!
 //! `cargo bench -p foldline-cli --bench growth` measures every verb over 1 to 100,000 kilobytes, entries, sessions,
 //! failures, files, open calls, and sessions that repeat each other, and draws `docs/growth.svg`, with the machine that
-//! it ran on: from its best point on, no unit costs half again as much, except where an answer is one document of 50 MB
-//! or more, as the system clears memory for it, and beyond the limit of open calls, since those become errors.
+//! it ran on: from its best point on, no unit costs half again as much, except where an answer takes more than 200 MiB,
+//! as the system has to clear that memory, and beyond the limit of open calls, since those become errors.
 //!
 //! A file of an ingest costs a tenth of a millisecond, and a session about a microsecond: its start is an event too, so a
 //! log in which every line begins a session has twice the events, and takes twice the time. So it is beyond the
