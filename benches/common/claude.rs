@@ -107,15 +107,64 @@ fn push(log: &mut String, value: &Value) {
     log.push('\n');
 }
 
-/// The parse floor: each line into a flat struct with owned strings, with nested values as `Value`.
+/// The parse floor: each line into structs that fit it, with owned strings.
 #[derive(Deserialize)]
-pub struct Flat {
-    pub r#type: String,
-    pub subtype: Option<String>,
-    pub session_id: Option<String>,
-    pub uuid: Option<String>,
-    pub parent_tool_use_id: Option<String>,
-    pub message: Option<Value>,
-    pub event: Option<Value>,
-    pub tool_use_result: Option<Value>,
+pub struct Line {
+    r#type: String,
+    subtype: Option<String>,
+    session_id: Option<String>,
+    uuid: Option<String>,
+    parent_tool_use_id: Option<String>,
+    message: Option<Message>,
+    event: Option<Event>,
+    tool_use_result: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    id: Option<String>,
+    role: Option<String>,
+    model: Option<String>,
+    content: Vec<Block>,
+    stop_reason: Option<String>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    r#type: String,
+    text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    input: Option<Value>,
+    tool_use_id: Option<String>,
+    content: Option<Value>,
+    is_error: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    r#type: String,
+    index: Option<u64>,
+    message: Option<Message>,
+    content_block: Option<Block>,
+    delta: Option<Delta>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    r#type: Option<String>,
+    text: Option<String>,
+    partial_json: Option<String>,
+    thinking: Option<String>,
+    stop_reason: Option<String>,
 }

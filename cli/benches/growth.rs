@@ -11,15 +11,15 @@ mod common;
 mod picture;
 #[path = "common/program.rs"]
 mod program;
-#[path = "growth/things.rs"]
-mod things;
+#[path = "growth/units.rs"]
+mod units;
 
 use std::{env, fs, path::Path, time::Duration};
 
 use self::{
     picture::{Curve, Panel},
     program::measured,
-    things::{THINGS, Thing},
+    units::{UNITS, Unit},
 };
 
 /// How often each run is repeated, unless it is long; the fastest counts.
@@ -79,8 +79,8 @@ const VERBS: [&str; 44] = [
 ];
 
 fn main() {
-    let number = |name| env::var(name).ok().and_then(|most: String| most.parse().ok());
-    let most: usize = number("FOLDLINE_GROWTH").unwrap_or(100_000);
+    let most = env::var("FOLDLINE_GROWTH").ok().and_then(|most| most.parse().ok());
+    let most: usize = most.unwrap_or(100_000);
     let part = env::var("FOLDLINE_VERB").unwrap_or_default();
     let counts: Vec<_> =
         (0..6).map(|power| 10_usize.pow(power)).filter(|count| *count <= most).collect();
@@ -89,18 +89,18 @@ fn main() {
     let mut panels: Vec<_> =
         verbs.map(|verb| Panel { title: verb, curves: Vec::new(), mebibytes: 0.0 }).collect();
     let mut growing = Vec::new();
-    for (at, thing) in THINGS.iter().enumerate() {
-        println!("\n{}: microseconds for each of {counts:?}; MiB", thing.name);
+    for (at, unit) in UNITS.iter().enumerate() {
+        println!("\n{}: microseconds for each of {counts:?}; MiB", unit.name);
         let made: Vec<_> =
-            counts.iter().map(|count| Made::new(folder.path(), thing, *count)).collect();
+            counts.iter().map(|count| Made::new(folder.path(), unit, *count)).collect();
         for panel in &mut panels {
             let points: Vec<_> = made.iter().map(|made| made.cost(panel.title)).collect();
             let mebibytes = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            let curve = Curve { thing: at, costs: points.iter().map(|point| point.0).collect() };
+            let curve = Curve { unit: at, costs: points.iter().map(|point| point.0).collect() };
             let costs: String = curve.costs.iter().map(|cost| format!("{cost:>9.2}")).collect();
             println!("{:<44}{costs} {mebibytes:>6.0}", panel.title);
             if curve.growth() > TOLERANCE {
-                growing.push(format!("{:.1}x  {}, by {}", curve.growth(), panel.title, thing.name));
+                growing.push(format!("{:.1}x  {}, by {}", curve.growth(), panel.title, unit.name));
             }
             panel.mebibytes = panel.mebibytes.max(mebibytes);
             panel.curves.push(curve);
@@ -109,7 +109,7 @@ fn main() {
     println!("\nabove {TOLERANCE}x of the best:\n{}", growing.join("\n"));
     if part.is_empty() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs/growth.svg");
-        let names: Vec<_> = THINGS.iter().map(|thing| thing.name).collect();
+        let names: Vec<_> = UNITS.iter().map(|unit| unit.name).collect();
         fs::write(&path, picture::svg(&panels, &counts, &names, TOLERANCE)).unwrap();
         println!("drawn to {}", path.display());
     }
@@ -126,7 +126,7 @@ struct Made {
 }
 
 impl Made {
-    fn new(folder: &Path, thing: &Thing, count: usize) -> Self {
+    fn new(folder: &Path, unit: &Unit, count: usize) -> Self {
         let path = |name: &str| folder.join(format!("{count}-{name}")).display().to_string();
         let made = Self {
             count,
@@ -136,7 +136,7 @@ impl Made {
             new: path("new/file"),
             copy: path("copy"),
         };
-        fs::write(&made.log, (thing.log)(count)).unwrap();
+        fs::write(&made.log, (unit.log)(count)).unwrap();
         remove(&made.db);
         measured(&["ingest", &made.log, "--db", &made.db]);
         remove(&made.trail);

@@ -1,15 +1,12 @@
 //! `cargo bench -p foldline-cli --bench whole`: what whole runs of the program cost, from start to exit, beside what
-//! others need for the same. Linux only. The first column is CPU time on one core; the second is time on all cores.
+//! others need for the same. The first column is CPU time on one core (on Linux); the second is time on all cores.
 //!
 //! The floor is a parse of the same lines in memory with `serde_json`, into structs with owned strings: what others pay
 //! before they have done anything. See [`foldline::performance`].
 //!
 //! `FOLDLINE_DROID_LOG` and `FOLDLINE_CLAUDE_LOG` name logs that replace the generated ones; `CCUSAGE` names `ccusage`.
-#![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "whole/claude.rs"]
-mod claude_floor;
 #[path = "../../benches/common/mod.rs"]
 mod common;
 #[path = "whole/cost.rs"]
@@ -140,7 +137,7 @@ fn claude_log(path: &str) {
     let log = fs::read_to_string(path).unwrap();
     let [floor, patches] = in_turns(
         ROUNDS,
-        [&mut || floor::<claude_floor::Line>(&log), &mut || {
+        [&mut || floor::<claude::Line>(&log), &mut || {
             run(&["replay", "--executor", "claude-stream", "--format", "patches", path]);
         }],
     );

@@ -73,20 +73,6 @@ fn peak_of(status: &str) -> Option<u64> {
     peak.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// The median time of a run of a program.
-pub fn run_time(program: &str, args: &[&str]) -> Duration {
-    let mut times: Vec<_> = (0..41)
-        .map(|_| {
-            let start = Instant::now();
-            let status = Command::new(program).args(args).stdout(Stdio::null()).status();
-            assert!(status.expect("the program starts").success());
-            start.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
 /// Compiles a program that does nothing, as the baseline of a start.
 pub fn empty_program(folder: &Path) -> Option<String> {
     let (source, program) = (folder.join("empty.rs"), folder.join("empty"));

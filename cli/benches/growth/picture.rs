@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, thread};
 /// The costs of a unit at each count, in any measure.
 pub(crate) struct Curve {
     /// The index of the kind of unit.
-    pub(crate) thing: usize,
+    pub(crate) unit: usize,
     pub(crate) costs: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ const COLOURS: [&str; 7] =
     ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000"];
 
 /// All panels below a legend and a description of this machine.
-pub(crate) fn svg(panels: &[Panel], counts: &[usize], things: &[&str], tolerance: f64) -> String {
+pub(crate) fn svg(panels: &[Panel], counts: &[usize], units: &[&str], tolerance: f64) -> String {
     let (width, rows) = (WIDTH * COLUMNS as f64, panels.len().div_ceil(COLUMNS));
     let height = HEAD + HEIGHT * rows as f64 + MARGIN;
     let mut svg = format!(
@@ -58,11 +58,11 @@ pub(crate) fn svg(panels: &[Panel], counts: &[usize], things: &[&str], tolerance
          Below each verb: the most memory of any run."
     );
     text(&mut svg, (MARGIN, 20.0), "font-size=\"13\"", &line);
-    for (at, thing) in things.iter().enumerate() {
+    for (at, unit) in units.iter().enumerate() {
         let x = MARGIN + 150.0 * at as f64;
         let colour = COLOURS[at % COLOURS.len()];
         writeln!(svg, "<path d=\"M{x} 37h14\" stroke=\"{colour}\" stroke-width=\"3\"/>").unwrap();
-        text(&mut svg, (x + 19.0, 40.0), "", thing);
+        text(&mut svg, (x + 19.0, 40.0), "", unit);
     }
     for (number, panel) in panels.iter().enumerate() {
         let x = WIDTH * (number % COLUMNS) as f64;
@@ -98,7 +98,7 @@ fn draw(svg: &mut String, panel: &Panel, tolerance: f64) {
         let points: Vec<_> = (curve.costs.iter().enumerate())
             .map(|(at, cost)| format!("{:.1},{:.1}", left + step * at as f64, up(cost / best)))
             .collect();
-        let colour = COLOURS[curve.thing % COLOURS.len()];
+        let colour = COLOURS[curve.unit % COLOURS.len()];
         writeln!(
             svg,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>",

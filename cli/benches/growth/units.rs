@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use crate::common::droid;
 
 /// A kind of unit.
-pub(crate) struct Thing {
+pub(crate) struct Unit {
     pub(crate) name: &'static str,
     /// A log with so many of them.
     pub(crate) log: fn(usize) -> String,
 }
 
-pub(crate) const THINGS: [Thing; 7] = [
-    Thing { name: "kilobytes", log: |count| droid::log(count << 10, 1) },
-    Thing {
+pub(crate) const UNITS: [Unit; 7] = [
+    Unit { name: "kilobytes", log: |count| droid::log(count << 10, 1) },
+    Unit {
         name: "entries",
         log: |count| {
             filled(|log| {
@@ -24,7 +24,7 @@ pub(crate) const THINGS: [Thing; 7] = [
             })
         },
     },
-    Thing {
+    Unit {
         name: "sessions",
         log: |count| {
             filled(|log| {
@@ -40,7 +40,7 @@ pub(crate) const THINGS: [Thing; 7] = [
             })
         },
     },
-    Thing {
+    Unit {
         name: "failures",
         log: |count| {
             filled(|log| {
@@ -52,7 +52,7 @@ pub(crate) const THINGS: [Thing; 7] = [
             })
         },
     },
-    Thing {
+    Unit {
         name: "files",
         log: |count| {
             filled(|log| {
@@ -65,7 +65,7 @@ pub(crate) const THINGS: [Thing; 7] = [
             })
         },
     },
-    Thing {
+    Unit {
         name: "open calls",
         log: |count| {
             filled(|log| {
@@ -75,7 +75,7 @@ pub(crate) const THINGS: [Thing; 7] = [
             })
         },
     },
-    Thing { name: "sessions that repeat", log: repeated },
+    Unit { name: "sessions that repeat", log: repeated },
 ];
 
 /// Sessions of Claude Code that all have the same message, as resumed sessions do.
