@@ -6,7 +6,7 @@ use super::{
     event::{DomainEvent, Warning},
     json::Json,
     session::Session,
-    text::{Repr, Text},
+    text::{Form, Text},
 };
 use crate::json::{decoded_len, string_body};
 
@@ -20,9 +20,9 @@ impl Part<'_> {
     /// Its length in bytes. It does not depend on escapes, so it is the same after storing and reading.
     fn length(&self) -> usize {
         match self {
-            Self::Text(text) => match &text.0 {
-                Repr::Literal(literal) => decoded_len(string_body(literal).unwrap_or_default()),
-                Repr::String(string) => string.len(),
+            Self::Text(text) => match text.form() {
+                Form::Literal(literal) => decoded_len(string_body(literal).unwrap_or_default()),
+                Form::String(string) => string.len(),
             },
             Self::Json(json) => json.get().len(),
         }

@@ -18,11 +18,13 @@
 //! several requests is estimated at the lowest tier ([`Requests`]).
 
 mod cost;
+mod memo;
 mod name;
 mod read;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use self::memo::Memo;
 pub use self::{
     cost::{Cost, CostBasis},
     read::PricesError,
@@ -33,6 +35,7 @@ use crate::conversation::TokenUsage;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
+    looked_up: Memo<Price>,
 }
 
 /// The price of a model.
@@ -71,7 +74,7 @@ impl Prices {
     #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.models.extend(others.models);
-        self
+        Self { looked_up: Memo::default(), ..self }
     }
 
     /// The cost of tokens of a model: as stated in the log ([`TokenUsage::cost_usd`]), else estimated from its price.
@@ -106,27 +109,31 @@ impl Prices {
         if usage.is_zero() {
             return Some(Cost { usd: 0.0, basis: CostBasis::Estimated });
         }
-        let price = self.find(model)?;
+        let price = self.price(model)?;
         let usd = price.rates(usage, requests).cost(usage);
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
 
     /// The context window of a model, in tokens: the largest input of a request. A contract may allow more.
     pub fn window(&self, model: &str) -> Option<u64> {
-        self.find(model)?.window
+        self.price(model)?.window
     }
 
     /// The rates of a model for input, output, cache reads, cache writes and cache writes for an hour; each with the
     /// number of input tokens above which it applies to a request, `None` for the lowest tier.
     #[cfg(feature = "postgres")]
     pub(crate) fn rates_of(&self, model: &str) -> Vec<(Option<u64>, [f64; 5])> {
-        let Some(price) = self.find(model) else { return Vec::new() };
+        let Some(price) = self.price(model) else { return Vec::new() };
         let tiers = price.tiers.iter().map(|(over, rates)| (Some(*over), rates));
         let all = std::iter::once((None, &price.base)).chain(tiers);
         let list = |Rates { input, output, cache_read, cache_write, cache_write_1h }: &Rates| {
             [*input, *output, *cache_read, *cache_write, *cache_write_1h]
         };
         all.map(|(over, rates)| (over, list(rates))).collect()
+    }
+
+    fn price(&self, model: &str) -> Option<Arc<Price>> {
+        self.looked_up.get(model, || self.find(model).map(Cow::into_owned))
     }
 
     /// The price of a model, by its name with the terms behind it: `claude-opus-4-6 fast`.

@@ -56,7 +56,7 @@ fn builtin() -> Prices {
 
 fn prices(table: &BTreeMap<String, Map<String, Value>>) -> Prices {
     let models = table.iter().filter_map(|(name, entry)| Some((name.clone(), price(entry)?)));
-    Prices { models: models.collect() }
+    Prices { models: models.collect(), ..Prices::default() }
 }
 
 fn price(entry: &Map<String, Value>) -> Option<Price> {

@@ -69,7 +69,42 @@ fn lone_surrogates_become_replacement_characters() {
     assert_eq!(escaped_backslash.decode(), r"\ud800");
 }
 
+/// A text of the log, spelt in any way, or one of this program.
+fn piece() -> impl Strategy<Value = Text> {
+    let of_log = prop::collection::vec(
+        prop::sample::select(vec![
+            "a", "é", "\\u00e9", "\\/", "\\n", "\\\"", "\\\\", "\\ud83d", "\\ude00", "u",
+            "\u{2028}",
+        ]),
+        0..6,
+    );
+    let of_log = of_log.prop_map(|pieces| {
+        let literal = format!("\"{}\"", pieces.concat());
+        Text::from_raw(Raw::parse(&literal).unwrap()).unwrap()
+    });
+    prop_oneof![4 => of_log, 1 => "[a-c\"\n\\\\é\u{1}]{0,6}".prop_map(Text::from)]
+}
+
 proptest! {
+    /// Whether it is stored in between does not matter to the bytes.
+    #[test]
+    fn a_text_grows_by_what_its_pieces_say(pieces in prop::collection::vec((piece(), any::<bool>()), 0..8)) {
+        let (mut grown, mut stored, mut said) = (Text::default(), Text::default(), String::new());
+        for (piece, is_stored) in &pieces {
+            grown.push(piece);
+            stored.push(piece);
+            piece.push_to(&mut said);
+            if *is_stored {
+                stored = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
+            }
+            prop_assert_eq!(&*grown.decode(), &said);
+            prop_assert!(grown == stored && grown == *said && grown.length() == said.len());
+            let json = serde_json::to_string(&grown).unwrap();
+            prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), said.as_str());
+            prop_assert_eq!(serde_json::to_string(&stored).unwrap(), json);
+        }
+    }
+
     #[test]
     fn texts_hold_what_they_were_made_of(string in any::<String>()) {
         let text = Text::from(string.as_str());

@@ -36,14 +36,25 @@ use crate::json::{
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Text(pub(super) Repr);
+pub struct Text(Repr);
 
 #[derive(Clone)]
-pub(super) enum Repr {
+enum Repr {
     /// A decodable string literal, exactly as in the log. Shared, because entries are cloned.
     Literal(Arc<str>),
+    /// A literal that was composed of several.
+    #[allow(clippy::box_collection, reason = "in one word, every text stays small")]
+    Grown(Box<String>),
     /// A string that was created or changed after parsing.
     String(String),
+}
+
+/// How a text is spelt.
+pub(super) enum Form<'t> {
+    /// A decodable string literal.
+    Literal(&'t str),
+    /// The string.
+    String(&'t str),
 }
 
 impl Text {
@@ -56,18 +67,27 @@ impl Text {
         Some(Self(Repr::Literal(raw.get().into())))
     }
 
-    /// The decoded string; borrowed if there is nothing to unescape.
-    pub fn decode(&self) -> Cow<'_, str> {
+    pub(super) fn form(&self) -> Form<'_> {
         match &self.0 {
-            Repr::Literal(literal) => decode_literal(literal),
-            Repr::String(string) => Cow::Borrowed(string),
+            Repr::Literal(literal) => Form::Literal(literal),
+            Repr::Grown(literal) => Form::Literal(literal),
+            Repr::String(string) => Form::String(string),
         }
     }
 
-    /// The string, if it was created or changed after parsing; `None` for a string of the log.
+    /// The decoded string; borrowed if there is nothing to unescape.
+    pub fn decode(&self) -> Cow<'_, str> {
+        match self.form() {
+            Form::Literal(literal) => decode_literal(literal),
+            Form::String(string) => Cow::Borrowed(string),
+        }
+    }
+
+    /// The string or the literal, if it was created or changed after parsing; `None` for a string of the log.
     pub(crate) fn as_created(&self) -> Option<&str> {
         match &self.0 {
             Repr::Literal(_) => None,
+            Repr::Grown(literal) => Some(literal),
             Repr::String(string) => Some(string),
         }
     }
@@ -76,24 +96,37 @@ impl Text {
     pub fn into_string(self) -> String {
         match self.0 {
             Repr::Literal(literal) => decode_literal(&literal).into_owned(),
+            Repr::Grown(literal) => decode_literal(&literal).into_owned(),
             Repr::String(string) => string,
         }
     }
 
-    /// Appends `more`, in time proportional to its length.
+    /// Appends `more`, in time proportional to its length. Strings of the log stay as they are spelt.
     pub fn push(&mut self, more: &Self) {
-        let mut string = std::mem::take(self).into_string();
-        more.push_to(&mut string);
-        self.0 = Repr::String(string);
+        if self.is_empty() {
+            return *self = more.clone();
+        }
+        let mut literal = match std::mem::take(self).0 {
+            Repr::Literal(literal) => Box::new(String::from(&*literal)),
+            Repr::Grown(literal) => literal,
+            Repr::String(string) => Box::new(json::literal(&string)),
+        };
+        // No literal ends within a pair of surrogates.
+        literal.pop();
+        match more.form() {
+            Form::Literal(more) => literal.push_str(more.get(1..).unwrap_or("\"")),
+            Form::String(more) => literal.push_str(&json::literal(more)[1..]),
+        }
+        self.0 = Repr::Grown(literal);
     }
 
     /// Appends the text to a string.
     pub fn push_to(&self, string: &mut String) {
-        match &self.0 {
-            Repr::Literal(literal) => {
+        match self.form() {
+            Form::Literal(literal) => {
                 unescape_to(string, string_body(literal).unwrap_or_default());
             }
-            Repr::String(more) => string.push_str(more),
+            Form::String(more) => string.push_str(more),
         }
     }
 
@@ -101,23 +134,23 @@ impl Text {
     pub fn into_literal(self) -> Box<str> {
         match self.0 {
             Repr::Literal(literal) => (*literal).into(),
+            Repr::Grown(literal) => literal.into_boxed_str(),
             Repr::String(string) => json::literal(&string).into_boxed_str(),
         }
     }
 
     /// Whether the string is empty.
     pub fn is_empty(&self) -> bool {
-        match &self.0 {
-            Repr::Literal(literal) => literal.len() == 2,
-            Repr::String(string) => string.is_empty(),
+        match self.form() {
+            Form::Literal(literal) => literal.len() == 2,
+            Form::String(string) => string.is_empty(),
         }
     }
 
     /// Its approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
-        match &self.0 {
-            Repr::Literal(literal) => literal.len(),
-            Repr::String(string) => string.len(),
+        match self.form() {
+            Form::Literal(text) | Form::String(text) => text.len(),
         }
     }
 
@@ -125,8 +158,8 @@ impl Text {
     /// marker. `marker` must consist of characters that JSON never escapes. If it begins like the end of an escape,
     /// the text is decoded.
     pub fn rsplit_once(&self, marker: &str, most: usize) -> Option<(Self, Cow<'_, str>)> {
-        match &self.0 {
-            Repr::Literal(literal) => {
+        match self.form() {
+            Form::Literal(literal) => {
                 let in_escape = |c: char| c.is_ascii_alphanumeric() || "\"\\/".contains(c);
                 if marker.starts_with(in_escape) {
                     let decoded = Self::from(decode_literal(literal).into_owned());
@@ -139,7 +172,7 @@ impl Text {
                 }
                 Some((Self::from_body(before), decode_body(after)))
             }
-            Repr::String(string) => {
+            Form::String(string) => {
                 let (mut before, after) = rsplit_once(string, marker)?;
                 for _ in 0..most {
                     before = before.strip_suffix('\n').unwrap_or(before);
@@ -152,9 +185,9 @@ impl Text {
     /// Whether it begins with `prefix`, which needs no escapes. Only a text that escapes a character of its beginning
     /// without need is decoded.
     pub fn begins_with(&self, prefix: &str) -> bool {
-        let body = match &self.0 {
-            Repr::Literal(literal) => string_body(literal).unwrap_or_default(),
-            Repr::String(string) => return string.starts_with(prefix),
+        let body = match self.form() {
+            Form::Literal(literal) => string_body(literal).unwrap_or_default(),
+            Form::String(string) => return string.starts_with(prefix),
         };
         let plain = body.bytes().zip(prefix.bytes()).take_while(|(one, two)| one == two).count();
         let rest = &body.as_bytes()[plain..];
@@ -214,10 +247,10 @@ impl Default for Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Repr::Literal(a), Repr::Literal(b)) => json::is_same_string(a, b),
-            (_, Repr::String(string)) => *self == **string,
-            (Repr::String(string), _) => *other == **string,
+        match (self.form(), other.form()) {
+            (Form::Literal(a), Form::Literal(b)) => json::is_same_string(a, b),
+            (_, Form::String(string)) => *self == *string,
+            (Form::String(string), _) => *other == *string,
         }
     }
 }
@@ -226,9 +259,9 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        match &self.0 {
-            Repr::Literal(literal) => unescapes_to(string_body(literal).unwrap_or_default(), other),
-            Repr::String(string) => string == other,
+        match self.form() {
+            Form::Literal(literal) => unescapes_to(string_body(literal).unwrap_or_default(), other),
+            Form::String(string) => string == other,
         }
     }
 }
@@ -259,9 +292,9 @@ impl fmt::Debug for Text {
 
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
+        match self.form() {
             // A literal is JSON syntax; other formats get the string.
-            Repr::Literal(literal) if serializer.is_human_readable() => {
+            Form::Literal(literal) if serializer.is_human_readable() => {
                 Raw::known(literal).serialize(serializer)
             }
             _ => serializer.serialize_str(&self.decode()),

@@ -5,7 +5,7 @@ use std::{borrow::Cow, iter};
 use memchr::memchr;
 
 use super::{
-    Repr, Text,
+    Form, Repr, Text,
     escape::{has_code, strip_escape},
     lines::{Lines, line_feed},
 };
@@ -24,9 +24,9 @@ pub enum Spelling<'t> {
 impl<'t> Spelling<'t> {
     /// The stored representation, if lines can be searched in it.
     pub fn of(text: &'t Text) -> Self {
-        match &text.0 {
-            Repr::Literal(literal) => Self::of_body(string_body(literal).unwrap_or_default()),
-            Repr::String(string) => Self::Plain(string.into()),
+        match text.form() {
+            Form::Literal(literal) => Self::of_body(string_body(literal).unwrap_or_default()),
+            Form::String(string) => Self::Plain(string.into()),
         }
     }
 

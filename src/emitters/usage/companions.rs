@@ -1,6 +1,6 @@
 //! Logs that state the tokens of a session whose conversation is in another log.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::SessionUsage;
 
@@ -14,7 +14,7 @@ pub fn join_companions(sessions: Vec<SessionUsage>) -> Vec<SessionUsage> {
     let (companions, mut told): (Vec<_>, Vec<_>) =
         sessions.into_iter().enumerate().partition(|(_, session)| session.entries == 0);
     let key = |session: &SessionUsage| Some((session.agent.clone()?, session.session_id.clone()?));
-    let mut firsts = HashMap::new();
+    let mut firsts = HashMap::default();
     for (at, (_, session)) in told.iter().enumerate() {
         if let Some(key) = key(session) {
             firsts.entry(key).or_insert(at);

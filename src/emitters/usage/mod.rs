@@ -7,11 +7,9 @@ mod companions;
 #[cfg(feature = "pricing")]
 mod priced;
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    convert::Infallible,
-};
+use std::{collections::BTreeMap, convert::Infallible};
 
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::companions::join_companions;
@@ -255,7 +253,7 @@ impl Resume for UsageEmitter {
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
     // Each id is numbered, so that it is hashed only once.
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::default();
     let mut numbered = Vec::new();
     // By number: the last session that has the message with its output tokens, and the best session.
     let mut told: Vec<(usize, Option<u64>)> = Vec::new();

@@ -1,6 +1,8 @@
 //! The cost of messages, by session.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use foldhash::HashMap;
 
 use super::{MessageUsage, SessionUsage};
 use crate::{
@@ -96,7 +98,7 @@ fn states_cost_of_whole(session: &SessionUsage) -> bool {
 
 /// The root session of each session, through any number of sub-agents.
 fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
-    let mut parents: HashMap<&str, &str> = HashMap::new();
+    let mut parents: HashMap<&str, &str> = HashMap::default();
     for session in sessions {
         let pair = id_of(&session.session_id).zip(id_of(&session.parent_session_id));
         parents.extend(pair);
@@ -109,7 +111,7 @@ fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
         })
         .collect();
     // Each step is taken once: a chain of forks may be as long as the list.
-    let mut known: HashMap<&str, &str> = HashMap::new();
+    let mut known: HashMap<&str, &str> = HashMap::default();
     for root in &mut roots {
         let RootSession::Named(id) = root else { continue };
         let mut path = vec![*id];

@@ -55,7 +55,7 @@ pub(super) enum Kind {
         /// The open entry; `None` while it is empty.
         corr_id: Option<CorrId>,
         is_thought: bool,
-        text: String,
+        text: Text,
     },
     Call {
         id: CorrId,
@@ -149,7 +149,7 @@ impl Streamed {
         }
         let Some(block) = at.and_then(|at| self.blocks.get_mut(at)) else { return };
         let Kind::Said { corr_id, is_thought, text } = &mut block.kind else { return };
-        more.push_to(text);
+        text.push(more);
         if let Some(corr_id) = corr_id.clone() {
             return cx.grow(corr_id, more.clone());
         }
@@ -211,14 +211,14 @@ impl Streamed {
                 && block.text_for(thinks, parent).is_some()
         });
         let at = by_id.or_else(|| {
-            let says_it = |text: &str| entry.content == *text;
+            let says_it = |text: &Text| entry.content == *text;
             self.blocks.iter().position(|block| block.text_for(thinks, parent).is_some_and(says_it))
         });
         let Some(block) = at.and_then(|at| self.blocks.remove(at)) else { return Some(entry) };
         let Kind::Said { corr_id: Some(corr_id), text, .. } = block.kind else {
             return Some(entry);
         };
-        let says_more = entry.content != text.as_str()
+        let says_more = entry.content != text
             || entry.entry_type == NormalizedEntryType::ErrorMessage
             || entry.metadata.as_ref().is_some_and(|metadata| {
                 metadata.message_id != block.message_id
@@ -245,13 +245,13 @@ impl Streamed {
 
 impl Kind {
     pub(super) fn said(is_thought: bool) -> Self {
-        Self::Said { corr_id: None, is_thought, text: String::new() }
+        Self::Said { corr_id: None, is_thought, text: Text::default() }
     }
 }
 
 impl Block {
     /// The emitted text of the block, if it is of this kind.
-    fn text_for(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&str> {
+    fn text_for(&self, thinks: bool, parent: Option<&CorrId>) -> Option<&Text> {
         match &self.kind {
             Kind::Said { is_thought, text, .. }
                 if *is_thought == thinks && self.parent.as_ref() == parent =>

@@ -1,6 +1,8 @@
 //! The wire types of session files, releases 1.0.111 to 2.1.209.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{
     attachment, bookkeeping,
@@ -142,8 +144,12 @@ fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
 
 /// Only this distinguishes Qwen Code's session files.
 fn has_parts(message: Raw<'_>) -> bool {
-    // A search for the key in the text avoids a second parse of nearly every message.
-    memmem::find(message.get().as_bytes(), b"\"parts\"").is_some()
+    static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"content\""));
+    static PARTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"parts\""));
+    // A search for the keys in the text avoids a second parse of nearly every message. The content comes early.
+    let text = message.get().as_bytes();
+    let before = CONTENT.find(text).map_or(text, |at| &text[..at]);
+    PARTS.find(before).is_some()
         && value::object(message)
             .is_some_and(|message| message.has("parts") && !message.has("content"))
 }
