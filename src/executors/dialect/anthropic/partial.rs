@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum PartialEvent<'a> {
     /// `message_start`.
-    MessageStart(Message<'a>),
+    MessageStart(Box<Message<'a>>),
     /// `content_block_start`.
     BlockStart {
         /// The index of the block in its message.
@@ -71,7 +71,8 @@ impl<'a> PartialEvent<'a> {
         let kind = event.str("type").unwrap_or_default();
         let partial = match &*kind {
             "message_start" => {
-                Self::MessageStart(Message::take(event.object("message").unwrap_or_default()))
+                let message = event.object("message").unwrap_or_default();
+                Self::MessageStart(Box::new(Message::take(message)))
             }
             "content_block_start" => {
                 let index = event.u64("index").unwrap_or(0);

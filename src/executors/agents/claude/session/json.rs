@@ -14,7 +14,7 @@ use crate::{
 pub enum ClaudeSessionJson<'a> {
     /// `user`: a prompt, a tool's result, or a message of the program in the user's name.
     User {
-        message: Message<'a>,
+        message: Box<Message<'a>>,
         /// The tool-specific result.
         detail: Option<Raw<'a>>,
         /// The reasons why tools did not run.
@@ -24,7 +24,7 @@ pub enum ClaudeSessionJson<'a> {
     },
     /// `assistant`: usually one block of a message.
     Assistant {
-        message: Message<'a>,
+        message: Box<Message<'a>>,
         /// Whether the program generated it after a failure.
         is_error: bool,
         /// The effort of its reasoning.

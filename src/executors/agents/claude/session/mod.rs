@@ -167,7 +167,7 @@ impl Step<'_, '_> {
                     return;
                 }
                 let meta = meta.as_deref().unwrap_or_default();
-                messages::user(message, ToModel { from_program, detail, meta }, extra, self.cx);
+                messages::user(*message, ToModel { from_program, detail, meta }, extra, self.cx);
             }
             ClaudeSessionJson::Assistant { message, is_error, effort } => {
                 if effort.is_some() && !is_sidechain {
@@ -175,7 +175,7 @@ impl Step<'_, '_> {
                 }
                 self.count_usage(&message);
                 let is_main = !is_sidechain || self.memory.is_agent_file;
-                self.assistant(message, is_error, is_main, extra);
+                self.assistant(*message, is_error, is_main, extra);
             }
             ClaudeSessionJson::Said(kind, texts) => {
                 for text in texts {

@@ -155,7 +155,7 @@ fn has_parts(message: Raw<'_>) -> bool {
 }
 
 fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
-    let message = take_message(object, content)?;
+    let message = Box::new(take_message(object, content)?);
     let origin = object.object("origin").and_then(|mut origin| origin.str("kind"));
     let by_system = object.str("promptSource").is_some_and(|source| source == "system");
     let flags = ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
@@ -179,7 +179,7 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
 }
 
 fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
-    let message = take_message(object, content)?;
+    let message = Box::new(take_message(object, content)?);
     let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
     let is_error = object.raw("error").is_some() || is_error;
     object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);

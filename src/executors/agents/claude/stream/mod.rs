@@ -116,11 +116,11 @@ impl Executor for ClaudeStream {
             }
             ClaudeStreamJson::Said(kind, text) => cx.entry(kind, text, ()),
             ClaudeStreamJson::Assistant { message, is_error } => {
-                memory.assistant(message, is_error, extra, cx);
+                memory.assistant(*message, is_error, extra, cx);
             }
             ClaudeStreamJson::User { message, detail, meta, from_program } => {
                 let meta = meta.as_deref().unwrap_or_default();
-                messages::user(message, ToModel { from_program, detail, meta }, extra, cx);
+                messages::user(*message, ToModel { from_program, detail, meta }, extra, cx);
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),

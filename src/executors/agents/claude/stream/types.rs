@@ -34,10 +34,10 @@ pub enum ClaudeStreamJson<'a> {
     Said(NormalizedEntryType, Text),
     /// `assistant`: usually one block of a message. `is_error` marks a message that the program generated after a
     /// failure.
-    Assistant { message: Message<'a>, is_error: bool },
+    Assistant { message: Box<Message<'a>>, is_error: bool },
     /// `user`: a prompt or a tool's result.
     User {
-        message: Message<'a>,
+        message: Box<Message<'a>>,
         /// The tool-specific result.
         detail: Option<Raw<'a>>,
         /// The reasons why tools did not run.
@@ -160,7 +160,7 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
 }
 
 fn take_assistant<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
-    let Some(message) = object.object("message").map(Message::take) else {
+    let Some(message) = object.object("message").map(Message::take).map(Box::new) else {
         return Parsed::Unknown;
     };
     object.ignore(&["request_id", "subagent_type", "task_description", "wire_tool_inputs"]);
@@ -170,7 +170,7 @@ fn take_assistant<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
 }
 
 fn take_user<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
-    let Some(message) = object.object("message").map(Message::take) else {
+    let Some(message) = object.object("message").map(Message::take).map(Box::new) else {
         return Parsed::Unknown;
     };
     object.ignore(&["isReplay", "subagent_type", "task_description"]);
