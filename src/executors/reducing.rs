@@ -152,15 +152,13 @@ impl<E: Executor> Reducing<E> {
     ) -> Batch<DomainEvent> {
         let mut events = Batch::EMPTY;
         let before = state.calls.open_calls();
-        let (source, rest, header, aside, session, parsed) = match record {
-            ParsedRecord::Object { source, rest, header, aside, session, parsed } => {
-                (source, rest, header, aside, session, parsed)
-            }
-            ParsedRecord::Irregular(irregular) => {
-                report::irregular(&irregular, &mut events);
-                log("irregular", before, &state.calls, &events);
-                return events;
-            }
+        if let ParsedRecord::Irregular(irregular) = &record {
+            report::irregular(irregular, &mut events);
+            log("irregular", before, &state.calls, &events);
+        }
+        // Not as a tuple, which would be moved once more.
+        let ParsedRecord::Object { source, rest, header, aside, session, parsed } = record else {
+            return events;
         };
         let session = session.filter(|_| aside.is_none() && !matches!(parsed, Parsed::Foreign));
         let Header { name, at, parent } = header;

@@ -47,7 +47,8 @@ impl<'w, 'b> Compound<'w, 'b> {
     #[inline(always)]
     fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         self.separate();
-        value.serialize(&mut *self.writer)
+        value.serialize(&mut *self.writer)?;
+        self.writer.end_element()
     }
 
     #[inline(always)]
@@ -159,7 +160,8 @@ impl ser::SerializeMap for Compound<'_, '_> {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.writer.push(":");
-        value.serialize(&mut *self.writer)
+        value.serialize(&mut *self.writer)?;
+        self.writer.end_element()
     }
 
     #[inline(always)]

@@ -6,11 +6,21 @@ use serde::ser;
 
 /// The reason why a value could not be written.
 #[derive(Debug)]
-pub struct Error(String);
+pub struct Error(Reason);
+
+#[derive(Debug)]
+enum Reason {
+    /// What its `Serialize` said.
+    Value(String),
+    Io(io::Error),
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match &self.0 {
+            Reason::Value(message) => f.write_str(message),
+            Reason::Io(error) => error.fmt(f),
+        }
     }
 }
 
@@ -18,12 +28,21 @@ impl std::error::Error for Error {}
 
 impl ser::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
+        Self(Reason::Value(message.to_string()))
+    }
+}
+
+impl Error {
+    pub(super) fn of_io(error: io::Error) -> Self {
+        Self(Reason::Io(error))
     }
 }
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
-        Self::other(error)
+        match error.0 {
+            Reason::Io(error) => error,
+            Reason::Value(_) => Self::other(error),
+        }
     }
 }

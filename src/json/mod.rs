@@ -24,6 +24,7 @@ use serde::{Serialize, ser};
 
 pub use self::error::Error;
 pub(crate) use self::escapes::count_line_feeds;
+use self::pretty::Indenter;
 pub(crate) use self::pretty::indented;
 pub(crate) use self::raw::RAW_VALUE;
 pub use self::raw::Raw;
@@ -48,7 +49,7 @@ use self::writer::Writer;
 /// ```
 pub fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
     let length = out.len();
-    value.serialize(&mut Writer { out, raw: false }).inspect_err(|_| out.truncate(length))
+    value.serialize(&mut Writer::new(out)).inspect_err(|_| out.truncate(length))
 }
 
 /// `value` as compact JSON.
@@ -61,14 +62,26 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     String::from_utf8(out).map_err(ser::Error::custom)
 }
 
+/// Writes `value` as compact JSON, in blocks of about 64 KiB: only its largest element is in memory as JSON.
+///
+/// # Errors
+/// As for [`append`], and the errors of the writer.
+pub(crate) fn write(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    Ok(Writer::stream(value, &mut |json| out.write_all(json))?)
+}
+
 /// Writes `value` as human-readable JSON: one line per field and item, indented by two spaces. Embedded JSON text is
-/// indented as well.
+/// indented as well. In blocks of about 64 KiB, between elements.
 ///
 /// # Errors
 /// As for [`append`], and the errors of the writer.
 pub fn write_pretty(out: &mut dyn io::Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
-    // A trait object, so that each value type is compiled once, not once per writer.
-    pretty::indenting(out, |out| Ok(serde_json::to_writer(out, value)?))
+    let (mut indenter, mut text) = (Indenter::default(), Vec::new());
+    Ok(Writer::stream(value, &mut |json| {
+        text.clear();
+        indenter.push(json, &mut text);
+        out.write_all(&text)
+    })?)
 }
 
 /// `value` as human-readable JSON, see [`write_pretty`].

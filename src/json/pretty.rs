@@ -1,11 +1,6 @@
 //! [`Indenter`]: human-readable JSON, piece by piece.
 
-use std::io::{self, BufWriter, IntoInnerError};
-
 use memchr::memchr;
-
-/// The number of bytes that are indented at once.
-const BLOCK: usize = 64 << 10;
 
 /// The maximum indentation in levels: unlimited indentation would be quadratic.
 const MOST_INDENT: usize = 16;
@@ -18,40 +13,9 @@ pub(crate) fn indented(json: &str) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// Indents the JSON that `write` writes as a stream, without keeping it.
-pub(super) fn indenting(
-    out: &mut dyn io::Write,
-    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let indenting = IndentingWriter { out, indenter: Indenter::default(), text: Vec::new() };
-    let mut blocks = BufWriter::with_capacity(BLOCK, indenting);
-    write(&mut blocks)?;
-    blocks.into_inner().map(drop).map_err(IntoInnerError::into_error)
-}
-
-struct IndentingWriter<'w> {
-    out: &'w mut dyn io::Write,
-    indenter: Indenter,
-    /// A buffer that is reused for each piece.
-    text: Vec<u8>,
-}
-
-impl io::Write for IndentingWriter<'_> {
-    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        self.text.clear();
-        self.indenter.push(json, &mut self.text);
-        self.out.write_all(&self.text)?;
-        Ok(json.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
 /// The state at the end of the last piece.
 #[derive(Default)]
-struct Indenter {
+pub(super) struct Indenter {
     depth: usize,
     in_string: bool,
     is_escaped: bool,
@@ -61,7 +25,7 @@ struct Indenter {
 
 impl Indenter {
     /// Appends the next piece to `text`.
-    fn push(&mut self, json: &[u8], text: &mut Vec<u8>) {
+    pub(super) fn push(&mut self, json: &[u8], text: &mut Vec<u8>) {
         let mut at = 0;
         while let Some(&byte) = json.get(at) {
             if self.in_string {

@@ -67,6 +67,59 @@ fn what_is_refused_leaves_the_buffer_as_it_was() {
     assert_eq!(out, b"before");
 }
 
+/// A writer that keeps the size of each block, up to a number of blocks.
+struct Blocks {
+    sizes: Vec<usize>,
+    text: Vec<u8>,
+    most: usize,
+}
+
+impl Blocks {
+    fn new(most: usize) -> Self {
+        Self { sizes: Vec::new(), text: Vec::new(), most }
+    }
+}
+
+impl io::Write for Blocks {
+    fn write(&mut self, block: &[u8]) -> io::Result<usize> {
+        if self.sizes.len() == self.most {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.sizes.push(block.len());
+        self.text.extend_from_slice(block);
+        Ok(block.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_large_value_is_written_in_blocks() {
+    let row =
+        |n: usize| BTreeMap::from([("number", n.to_string()), ("text", "é\n".repeat(n % 90))]);
+    let rows: Vec<_> = (0..4000).map(row).collect();
+    let by_number: BTreeMap<usize, _> = rows.iter().enumerate().collect();
+    let mut blocks = Blocks::new(usize::MAX);
+    write(&mut blocks, &(&rows, &by_number)).unwrap();
+    assert_eq!(String::from_utf8(blocks.text).unwrap(), written(&(&rows, &by_number)));
+    assert!(blocks.sizes.len() > 8 && blocks.sizes.iter().all(|size| *size < 66 << 10));
+    let mut blocks = Blocks::new(usize::MAX);
+    write_pretty(&mut blocks, &rows).unwrap();
+    assert_eq!(String::from_utf8(blocks.text).unwrap(), to_string_pretty(&rows).unwrap());
+}
+
+#[test]
+fn what_a_writer_refuses_is_its_own_error() {
+    for most in 0..3 {
+        let error = write(&mut Blocks::new(most), &vec!["text"; 30_000]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{most}");
+    }
+    let refused = write(&mut Blocks::new(9), &BTreeMap::from([(vec![1], 2)])).unwrap_err();
+    assert_eq!(refused.to_string(), "a key must be a string");
+}
+
 pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

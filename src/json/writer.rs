@@ -1,17 +1,59 @@
 //! [`Writer`]: appends compact JSON to a buffer.
 
+use std::io;
+
 use serde::{Serialize, ser};
 
 use super::error::Error;
+
+/// The size of a buffer in bytes from which on its contents are passed on.
+const BLOCK: usize = 64 << 10;
+
+/// What takes the contents of a full buffer.
+type Drain<'d> = dyn FnMut(&[u8]) -> io::Result<()> + 'd;
 
 /// Writes a value to the end of a buffer.
 pub(super) struct Writer<'b> {
     pub(super) out: &'b mut Vec<u8>,
     /// The next string already is JSON, and is copied without escaping.
     pub(super) raw: bool,
+    /// `None` if the buffer gets the whole value.
+    drain: Option<&'b mut Drain<'b>>,
 }
 
-impl Writer<'_> {
+impl<'b> Writer<'b> {
+    /// A writer of a whole value.
+    pub(super) fn new(out: &'b mut Vec<u8>) -> Self {
+        Self { out, raw: false, drain: None }
+    }
+
+    /// Writes a value in blocks, so that it is not kept in memory.
+    pub(super) fn stream(
+        value: &(impl Serialize + ?Sized),
+        drain: &mut Drain<'_>,
+    ) -> Result<(), Error> {
+        let mut out = Vec::with_capacity(2 * BLOCK);
+        value.serialize(&mut Writer { drain: Some(&mut *drain), ..Writer::new(&mut out) })?;
+        drain(&out).map_err(Error::of_io)
+    }
+
+    /// Passes a full buffer on, between two elements.
+    #[inline(always)]
+    pub(super) fn end_element(&mut self) -> Result<(), Error> {
+        if self.out.len() < BLOCK { Ok(()) } else { self.pass_on() }
+    }
+
+    #[inline(never)]
+    fn pass_on(&mut self) -> Result<(), Error> {
+        if let Some(drain) = &mut self.drain {
+            drain(self.out).map_err(Error::of_io)?;
+            self.out.clear();
+            // One long text must not keep its memory.
+            self.out.shrink_to(2 * BLOCK);
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     pub(super) fn push(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());

@@ -14,6 +14,7 @@ use super::{Checkpoint, Extent, SourceName, error::FileLedgerError};
 use crate::{
     conversation::Json,
     files::{is_at, owner_only, replace_file, sync_name},
+    json,
     position::Digest,
 };
 
@@ -84,7 +85,7 @@ impl Journal {
         if !is_at(&self.file, &self.path) {
             return Err(FileLedgerError::Journal("another program has replaced it".to_owned()));
         }
-        let body = serde_json::to_string(stored).map_err(std::io::Error::from)?;
+        let body = json::to_string(stored).map_err(std::io::Error::from)?;
         let sha256 = Digest::of(body.as_bytes());
         let journal =
             format!("{{\"foldline_ledger\":{VERSION},\"sha256\":\"{sha256}\",\"body\":{body}}}\n");

@@ -1,6 +1,6 @@
 //! [`LineWriter`]: a buffered writer of lines.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -45,11 +45,9 @@ impl<W: Write> LineWriter<W> {
     /// As for [`json`](Self::json).
     pub(super) fn large_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
-        let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        // `dyn`, so that each value type is compiled once, not once per writer.
-        serde_json::to_writer(&mut writer as &mut dyn Write, value)?;
-        writer.write_all(b"\n")?;
-        writer.flush()
+        json::write(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")?;
+        self.writer.flush()
     }
 
     /// Writes a value as pretty-printed JSON, with a line end.
@@ -58,10 +56,9 @@ impl<W: Write> LineWriter<W> {
     /// As for [`json`](Self::json).
     pub(super) fn pretty_json(&mut self, value: &impl Serialize) -> io::Result<()> {
         self.write_out()?;
-        let mut writer = BufWriter::with_capacity(BLOCK, &mut self.writer);
-        json::write_pretty(&mut writer, value)?;
-        writer.write_all(b"\n")?;
-        writer.flush()
+        json::write_pretty(&mut self.writer, value)?;
+        self.writer.write_all(b"\n")?;
+        self.writer.flush()
     }
 
     /// Writes text as a line.

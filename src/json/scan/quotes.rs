@@ -23,8 +23,8 @@ pub(super) struct Quotes<'a> {
     backslashes: u64,
     /// Whether the first byte of the next block is escaped.
     escaped: bool,
-    /// For each position in a block, the lowest byte of any block so far.
-    lowest: u8x64,
+    /// Whether the blocks so far contain a control character.
+    has_control: bool,
 }
 
 impl<'a> Quotes<'a> {
@@ -37,7 +37,7 @@ impl<'a> Quotes<'a> {
             quotes: 0,
             backslashes: 0,
             escaped: false,
-            lowest: u8x64::new([u8::MAX; BLOCK]),
+            has_control: false,
         }
     }
 
@@ -104,7 +104,7 @@ impl<'a> Quotes<'a> {
         let (quotes, backslashes) = (is(b'"'), is(b'\\'));
         let escaped = escaped(backslashes, &mut self.escaped);
         if !self.is_known {
-            self.lowest = self.lowest.min(block);
+            self.has_control |= block.min(u8x64::splat(b' ' - 1)).simd_eq(block).any();
             if escaped != 0 {
                 let mut others = escaped & !(quotes | backslashes | is(b'n'));
                 while others != 0 {
@@ -129,7 +129,7 @@ impl<'a> Quotes<'a> {
 
     /// Whether the blocks so far contain a control character, which is invalid in strings.
     pub(super) fn has_control(&self) -> bool {
-        !self.is_known && self.lowest.to_array().iter().fold(false, |any, b| any | (*b < b' '))
+        self.has_control
     }
 }
 
