@@ -4,8 +4,8 @@
 pub fn duration(millis: u64) -> String {
     let seconds = millis / 1000;
     match millis {
-        0..1_000 => format!("{millis} ms"),
-        1_000..59_950 => format!("{} s", tenths(millis, 1_000)),
+        0..1_000 => [itoa::Buffer::new().format(millis), " ms"].concat(),
+        1_000..59_950 => tenths(millis, 1_000) + " s",
         59_950..60_000 => "1 m 00 s".to_owned(),
         60_000..3_600_000 => format!("{} m {:02} s", seconds / 60, seconds % 60),
         _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
@@ -34,7 +34,8 @@ pub(crate) fn bytes(n: u64) -> String {
 
 fn tenths(n: u64, unit: u64) -> String {
     let tenths = n.saturating_add(unit / 20) / (unit / 10);
-    format!("{}.{}", tenths / 10, tenths % 10)
+    let (mut whole, mut part) = (itoa::Buffer::new(), itoa::Buffer::new());
+    [whole.format(tenths / 10), ".", part.format(tenths % 10)].concat()
 }
 
 /// `$1.23`, `$0.0042`.

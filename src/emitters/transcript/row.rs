@@ -31,7 +31,8 @@ impl Row {
     pub(super) fn indent(columns: usize) -> Self {
         let mut row = Self::with_capacity();
         row.text.pad(columns);
-        row.end_piece(Ink::Plain, columns)
+        row.end_piece(Ink::Plain, columns);
+        row
     }
 
     /// An empty row with capacity: most rows do not exceed it, so they are not reallocated.
@@ -39,20 +40,20 @@ impl Row {
         Self { text: Shown::with_capacity(128), ..Self::default() }
     }
 
-    fn end_piece(mut self, ink: Ink, columns: usize) -> Self {
+    fn end_piece(&mut self, ink: Ink, columns: usize) {
         self.columns += columns;
         // Adjacent text of the same ink is one piece, so that its colour is not ended and restarted.
         match self.pieces.last_mut() {
             Some((last, end)) if *last == ink => *end = self.text.len(),
             _ => self.pieces.push((ink, self.text.len())),
         }
-        self
     }
 
     #[must_use]
     pub(super) fn then(mut self, ink: Ink, text: impl AsRef<str>) -> Self {
         let columns = self.text.push(text.as_ref());
-        self.end_piece(ink, columns)
+        self.end_piece(ink, columns);
+        self
     }
 
     /// Appends text of this program, not of a log.
@@ -60,20 +61,23 @@ impl Row {
     pub(super) fn then_mark(mut self, ink: Ink, text: &'static str) -> Self {
         self.text.append(Piece::of_ours(text));
         // It is short, and seldom ASCII.
-        self.end_piece(ink, text.chars().map(columns).sum())
+        self.end_piece(ink, text.chars().map(columns).sum());
+        self
     }
 
     /// Appends a part of a neutralised text.
     #[must_use]
     pub(super) fn then_shown(mut self, ink: Ink, piece: Piece<'_>) -> Self {
         self.text.append(piece);
-        self.end_piece(ink, width(piece.as_str()))
+        self.end_piece(ink, width(piece.as_str()));
+        self
     }
 
     #[must_use]
     pub(super) fn then_wrapped(mut self, ink: Ink, row: Wrapped<'_>) -> Self {
         row.push_to(&mut self.text);
-        self.end_piece(ink, row.width())
+        self.end_piece(ink, row.width());
+        self
     }
 
     /// Appends `text` after a dot, unless the row is empty.

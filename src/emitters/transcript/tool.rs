@@ -13,7 +13,7 @@ use super::{
 use crate::{
     conversation::{ActionType, Lines, NormalizedEntry, ToolKind, ToolUse},
     emitters::{
-        terminal::neutralise_line,
+        terminal::{is_printable, neutralise_line},
         text::call_text::{self, edit},
     },
 };
@@ -27,6 +27,7 @@ const INDENT: usize = 4;
 /// Columns of a name, and of a whole label.
 const NAME: usize = 48;
 const LABEL: usize = 160;
+const NAME_END: &str = "  ";
 
 /// The name and title of a call.
 pub(super) struct Heading<'e> {
@@ -47,16 +48,30 @@ impl<'e> Heading<'e> {
     /// Prints the header of the call.
     pub(super) fn print(&self, page: &mut Page) {
         let room = page.width() - INDENT;
+        let columns = self.name.len() + NAME_END.len() + self.title.len();
+        let is_named = !self.name.is_empty() && self.name.len() <= room / 2;
+        if columns <= room && is_named && is_printable(&self.name) && is_printable(&self.title) {
+            let row = self.row().then(Ink::Strong, &self.name);
+            return page.row(row.then_mark(Ink::Plain, NAME_END).then(Ink::Plain, &self.title));
+        }
+        self.print_wrapped(page, room);
+    }
+
+    /// The beginning of the first row.
+    fn row(&self) -> Row {
+        Row::mark(Ink::Tool, self.glyph).then_mark(Ink::Plain, " ")
+    }
+
+    fn print_wrapped(&self, page: &mut Page, room: usize) {
         let name = clip(&self.name, room / 2);
-        let text = [&*name, "  ", &*self.title].concat();
+        let text = [&*name, NAME_END, &*self.title].concat();
         let text = Shown::of_lines(Lines::plain(&text));
         let mut rows = text.lines().flat_map(|line| wrap_line(line, room));
         let Some(Wrapped { text: first, .. }) = rows.next() else { return };
         // The name is short enough to fit on the first row completely.
         let is_named = first.as_str().starts_with(&*name);
         let (name, rest) = first.split_at(if is_named { name.len() } else { 0 });
-        let row = Row::mark(Ink::Tool, self.glyph).then_mark(Ink::Plain, " ");
-        page.row(row.then_shown(Ink::Strong, name).then_shown(Ink::Plain, rest));
+        page.row(self.row().then_shown(Ink::Strong, name).then_shown(Ink::Plain, rest));
         let rows: Vec<_> = rows.collect();
         if !rows.is_empty() {
             page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_TITLE);
@@ -65,7 +80,7 @@ impl<'e> Heading<'e> {
 
     /// A short form of the call, for later references.
     pub(super) fn label(&self) -> String {
-        let mut label = [&*self.name, "  ", &*self.title].concat();
+        let mut label = [&*self.name, NAME_END, &*self.title].concat();
         label.truncate(label.trim_end().len());
         match neutralise_line(&label) {
             Cow::Borrowed(_) if label.len() <= LABEL => label,
@@ -75,7 +90,7 @@ impl<'e> Heading<'e> {
 
     /// Whether this is its label.
     pub(super) fn has_label(&self, label: &str) -> bool {
-        let title = label.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix("  "));
+        let title = label.strip_prefix(&*self.name).and_then(|rest| rest.strip_prefix(NAME_END));
         // A label is truncated and neutralised; most need neither.
         title == Some(&*self.title) || label == self.label()
     }
@@ -131,12 +146,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::emitters::transcript::TranscriptStyle;
 
     fn text() -> impl Strategy<Value = String> {
         prop_oneof!["[a-c]{0,2}", "[a-z é中\u{1b}\u{202e}\u{200d}\n\t]{0,8}", "[a-z é]{0,200}"]
     }
 
     proptest! {
+        /// The shorter way to print most headers leads to the same.
+        #[test]
+        fn a_short_header_is_printed_as_others_are(
+            name in "|[A-Za-z]([a-z ]{0,30}[a-z])?|(é中){1,30}", title in text(), width in 30usize..100, color in any::<bool>(),
+        ) {
+            let style = TranscriptStyle::new(width).with_color(color);
+            let heading = Heading { glyph: "$", name: name.into(), title: title.into() };
+            let (mut one, mut other) = (Page::new(style), Page::new(style));
+            heading.print(&mut one);
+            heading.print_wrapped(&mut other, width - INDENT);
+            let [one, other] = [one, other].map(|page| page.into_text().into_iter().collect::<String>());
+            prop_assert_eq!(one, other);
+        }
+
         /// The shorter way to compare labels, which makes none, leads to the same.
         #[test]
         fn a_heading_knows_its_label(texts in prop::collection::vec((text(), text()), 2..8)) {
