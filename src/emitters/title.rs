@@ -46,6 +46,7 @@ impl Title {
     }
 
     /// Takes a message of the agent.
+    #[cfg(any(test, feature = "html"))]
     pub(super) fn answer(&mut self, message: &str) {
         if self.answered.is_none() {
             self.answered = line(message, false).or_else(|| line(message, true));

@@ -23,6 +23,7 @@ pub(crate) struct SinkOptions {
     /// The environment variables of OpenTelemetry.
     pub(crate) variables: Variables,
     /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "a file needs no patience"))]
     pub(crate) is_patient: bool,
 }
 

@@ -84,6 +84,7 @@ impl Text {
     }
 
     /// The string or the literal, if it was created or changed after parsing; `None` for a string of the log.
+    #[allow(dead_code, reason = "used in a layer above")]
     pub(crate) fn as_created(&self) -> Option<&str> {
         match &self.0 {
             Repr::Literal(_) => None,

@@ -103,6 +103,7 @@ impl<R> ToolCalls<R> {
     }
 
     /// The id of a held result, counted from the latest one.
+    #[allow(dead_code, reason = "used in a layer above")]
     pub(crate) fn latest_held(&self, nth: usize) -> Option<&CorrId> {
         self.held.latest(nth)
     }

@@ -23,6 +23,7 @@ pub fn count(n: u64) -> String {
 }
 
 /// `68 B`, `12.3 kB`, `1.2 MB`, `3.0 GB`; tenths are rounded.
+#[cfg(feature = "html")]
 pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..1_000 => format!("{n} B"),
