@@ -140,7 +140,7 @@
 //! nothing. Of a block's quotes, fewer instructions by a quarter of its state: 2 % of the scanner's time.
 //!
 //! Nested objects scanned together with their line, as members behind their own: 3 % less time for the streams of Claude
-//! Code, 6 % more for its session files, as each search steps over members that nobody asks for. Quotes found with the
+//! Code, 6 % more for its session files, as each search steps over members that are not asked for. Quotes found with the
 //! instructions of AVX2 where the processor has them: 1 to 2 % for the streams of Claude Code, nothing for others.
 //!
 //! Fewer instructions are not less time by themselves: for the streams of Claude Code, 5 % fewer took 2 % less time, and
