@@ -114,10 +114,11 @@ impl Text {
         };
         // No literal ends within a pair of surrogates.
         literal.pop();
-        match more.form() {
-            Form::Literal(more) => literal.push_str(more.get(1..).unwrap_or("\"")),
-            Form::String(more) => literal.push_str(&json::literal(more)[1..]),
-        }
+        let more = match more.form() {
+            Form::Literal(more) => Cow::Borrowed(more),
+            Form::String(more) => Cow::Owned(json::literal(more)),
+        };
+        literal.push_str(more.get(1..).unwrap_or("\""));
         self.0 = Repr::Grown(literal);
     }
 
