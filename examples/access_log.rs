@@ -93,11 +93,15 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
     let checkpoint = ledger.load(&name)?;
     let expected = checkpoint.as_ref().map(|checkpoint| checkpoint.position);
     let processor = match checkpoint {
-        None => Processor::of(TextLines, Transducer::new(reducer, report), LineFramer::default()),
+        None => Processor::with_framer(
+            TextLines,
+            Transducer::new(reducer, report),
+            LineFramer::default(),
+        ),
         Some(checkpoint) => {
             log.resume(&checkpoint.facts.identity)?;
             let snapshot = Snapshot::<LocatingState<Clients>, u64>::from_json(&checkpoint.state)?;
-            Processor::resume_of(TextLines, reducer, snapshot, report, DEFAULT_MAX_LINE)
+            Processor::resume(TextLines, reducer, snapshot, report, DEFAULT_MAX_LINE)
         }
     };
     let mut segments = Segments::new(name, SourceFacts::default(), expected, processor);

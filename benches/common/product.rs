@@ -3,19 +3,18 @@
 use std::{convert::Infallible, hint::black_box};
 
 use foldline::{
-    conversation::{DomainEvent, Located, Position, by_item, locating},
-    emitters::{
-        metrics::Metrics,
-        patch::{ConversationPatch, PatchEmitter, PatchStream},
-    },
-    executors::{
-        Reducing, Registry,
-        droid::Droid,
-        wire::{Object, Record},
-    },
-    json,
     processor::{LineFramer, Processor},
     transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
+};
+use foldline_agents::{
+    Records, Reducing, Registry,
+    droid::Droid,
+    wire::{Object, Record},
+};
+use foldline_domain::{
+    DomainEvent, Located, Position, by_item, locating,
+    metrics::Metrics,
+    patch::{ConversationPatch, PatchEmitter, PatchStream},
 };
 
 /// The complete path of `foldline replay --format patches`. Returns the number of bytes written.
@@ -26,7 +25,7 @@ pub fn patches(format: &str, log: &[u8]) -> usize {
     let mut written = 0;
     let write = emit_fn(|event: &Located<DomainEvent>| -> Batch<()> {
         if let Some(record) = stream.record(event) {
-            json::append(&mut out, &record).expect("patches serialise");
+            foldline_json::append(&mut out, &record).expect("patches serialise");
             out.push(b'\n');
         }
         if out.len() > 64 << 10 {
@@ -36,7 +35,8 @@ pub fn patches(format: &str, log: &[u8]) -> usize {
         Batch::EMPTY
     });
     let framer = LineFramer::new(1 << 30);
-    let mut processor = Processor::with_framer(Transducer::new(locating(executor), write), framer);
+    let mut processor =
+        Processor::with_framer(Records, Transducer::new(locating(executor), write), framer);
     for chunk in log.chunks(256 << 10) {
         processor.push(chunk, |()| {});
     }
@@ -51,7 +51,7 @@ pub fn events(format: &str, log: &[u8]) {
         black_box(event);
         Batch::EMPTY
     });
-    let mut processor = Processor::new(Transducer::new(locating(executor), look));
+    let mut processor = Processor::new(Records, Transducer::new(locating(executor), look));
     for chunk in log.chunks(256 << 10) {
         processor.push(chunk, |()| {});
     }

@@ -1,5 +1,5 @@
 //! `cargo bench -p foldline-cli --bench summary`: the cost of the framework, of streamed text and of long lines, memory,
-//! and latency, each with its target. Ratios are of medians of alternating runs; see [`foldline::performance`].
+//! and latency, each with its target. Ratios are of medians of alternating runs; see `docs/performance.md`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../benches/common/mod.rs"]

@@ -2,7 +2,7 @@
 //! others need for the same. The first column is CPU time on one core (on Linux); the second is time on all cores.
 //!
 //! The floor is a parse of the same lines in memory with `serde_json`, into structs with owned strings: what others pay
-//! before they have done anything. See [`foldline::performance`].
+//! before they have done anything. See `docs/performance.md`.
 //!
 //! `FOLDLINE_DROID_LOG` and `FOLDLINE_CLAUDE_LOG` name logs that replace the generated ones; `CCUSAGE` names `ccusage`.
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -25,7 +25,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use foldline::conversation::Digest;
+use foldline_domain::Digest;
 use serde::Deserialize;
 
 use self::{

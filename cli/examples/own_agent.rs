@@ -10,12 +10,12 @@
 use std::{convert::Infallible, process::ExitCode};
 
 use foldline::{
-    conversation::{ActionType, DomainEvent},
-    executors::prelude::*,
     position::Located,
     transduce::{Batch, Emitter, Memoryless, Stateless},
 };
+use foldline_agents::prelude::*;
 use foldline_cli::Program;
+use foldline_domain::{ActionType, DomainEvent};
 
 /// The invented agent.
 struct Parrot;

@@ -7,7 +7,8 @@ use std::{
 };
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
-use foldline::{emitters::terminal::neutralise, executors::DynExecutor};
+use foldline_agents::DynExecutor;
+use foldline_render::terminal::neutralise;
 
 use crate::{
     args::{Args, Command},
@@ -93,7 +94,7 @@ impl Program {
                     .to_owned(),
             )),
             Command::Doctor(args) => doctor::run(self, args),
-            Command::Verify(args) => verify::run(args),
+            Command::Verify(args) => verify::run(self, args),
             Command::Check(args) => check::run(args),
             Command::AuditKey(args) => audit_key::run(args),
             Command::Completions(args) => shell::completions(self.command(), args),

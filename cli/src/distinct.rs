@@ -12,7 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{executors::Registry, files::temporary_of, processor::DEFAULT_MAX_LINE};
+use foldline::{files::temporary_of, processor::DEFAULT_MAX_LINE};
+use foldline_agents::Registry;
 
 use crate::{error::Error, log::Log};
 
@@ -160,7 +161,7 @@ fn same(output: &File, other: &impl fmt::Display) -> Error {
 
 /// Whether a file is the log of a known agent.
 fn is_log(path: &Path, registry: &Registry) -> bool {
-    let Ok(mut log) = Log::open_regular(path) else { return false };
+    let Ok(mut log) = Log::open_regular(&registry.openers(), path) else { return false };
     match log.executor(registry, "auto", DEFAULT_MAX_LINE) {
         Ok(_) | Err(Error::Unsupported { .. } | Error::Disputed { .. }) => true,
         Err(_) => false,

@@ -5,13 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foldline::{ledger::CommitError, source::SourceError};
+use foldline_agents::Format;
+use foldline_database::{StoreError, sqlite::SqliteError};
+
 use super::{exit, say::say};
-use foldline::{
-    emitters::{database::StoreError, sqlite::SqliteError},
-    executors::Format,
-    ledger::CommitError,
-    source::SourceError,
-};
 
 /// An error of the program. Its message is for users.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::executors::Registry;
+use foldline_agents::Registry;
 
 use super::{distinct::DistinctFiles, error::Error, homes::existing, program::Program};
 

@@ -9,10 +9,8 @@ use std::{
 
 use clap::Args;
 use etcetera::BaseStrategy;
-use foldline::{
-    executors::{DynExecutor, Format, Registry},
-    files::owner_only_folder,
-};
+use foldline::files::owner_only_folder;
+use foldline_agents::{DynExecutor, Format, Registry};
 
 use crate::{error::Error, place::DatabasePlace};
 

@@ -48,3 +48,13 @@ mod exit {
     pub(super) const MALFORMED: u8 = 3;
     pub(super) const NOT_FOUND: u8 = 4;
 }
+
+/// The snippets of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
+/// And those of the design's questions and answers.
+#[cfg(doctest)]
+#[doc = include_str!("../../DESIGN.md")]
+struct Design;

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use foldline::{
-    emitters::terminal::neutralise_line,
-    executors::{DynExecutor, Format, Recogniser, Registry, Verdict},
     ledger::Identity,
-    processor::{Line, LineFramer, read_records},
-    source::{Follow, LogFile, Notice, SourceError, Step, Until},
+    processor::{Line, LineFramer, read_inputs},
+    source::{Follow, LogFile, Notice, Openers, SourceError, Step, Until},
 };
+use foldline_agents::{DynExecutor, Format, Recogniser, Records, Registry, Verdict};
+use foldline_render::terminal::neutralise_line;
 
 use crate::{
     error::{Error, NoLog},
@@ -32,20 +32,22 @@ pub(crate) enum Log {
 
 impl Log {
     /// Opens a file, or standard input for `-`.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let stdin = path == Path::new("-");
-        let file = if stdin { LogFile::stdin() } else { named(path, |path| LogFile::open(path))? };
+    pub(crate) fn open(openers: &Openers, path: &Path) -> Result<Self, Error> {
+        let file = match path == Path::new("-") {
+            true => LogFile::stdin(),
+            false => named(path, |path| openers.open(path))?,
+        };
         Ok(Self::Once(Box::new(file)))
     }
 
     /// Opens a regular file. Never blocks, unlike opening a pipe.
-    pub(crate) fn open_regular(path: &Path) -> Result<Self, Error> {
-        Ok(Self::Once(Box::new(LogFile::open_regular(path)?)))
+    pub(crate) fn open_regular(openers: &Openers, path: &Path) -> Result<Self, Error> {
+        Ok(Self::Once(Box::new(openers.open_regular(path)?)))
     }
 
     /// Follows a file until the end condition, or until Ctrl-C.
-    pub(crate) fn follow(path: &Path, until: Until) -> Result<Self, Error> {
-        let follow = named(path, |path| Follow::open(path, until))?.with_stop(stop_flag()?);
+    pub(crate) fn follow(openers: &Openers, path: &Path, until: Until) -> Result<Self, Error> {
+        let follow = named(path, |path| openers.follow(path, until))?.with_stop(stop_flag()?);
         Ok(Self::Followed(Box::new(follow)))
     }
 
@@ -216,7 +218,7 @@ impl<'r> Recognition<'r> {
         let mut observe = |line: Line<'_>| {
             // Stops early: a chunk contains many lines, and the first often decides.
             if !recogniser.verdict().is_final() {
-                read_records(line, |record| recogniser.observe(&record.item));
+                read_inputs(line, &Records, |record| recogniser.observe(&record.item));
             }
         };
         framer.push(bytes, &mut observe);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::terminal::neutralise_line;
+use foldline_render::terminal::neutralise_line;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Logs events selected by `RUST_LOG` to standard error; without the variable, nothing.

@@ -4,7 +4,6 @@
 use std::process::ExitCode;
 
 // Not in the library, so that programs based on it can choose their allocator.
-#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

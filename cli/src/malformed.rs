@@ -2,10 +2,8 @@
 
 use std::convert::Infallible;
 
-use foldline::{
-    conversation::{DomainEvent, Located, WarningKind},
-    transduce::{Batch, Emitter, Gather, Resume},
-};
+use foldline::transduce::{Batch, Emitter, Gather, Resume};
+use foldline_domain::{DomainEvent, Located, WarningKind};
 
 /// Counts the records that are malformed.
 #[derive(Clone, Copy, Debug, Default)]

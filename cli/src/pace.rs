@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use foldline::conversation::Timestamp;
+use foldline_domain::Timestamp;
 
 /// The speed relative to the log; `None` does not wait.
 #[derive(Clone, Copy, Debug, PartialEq)]

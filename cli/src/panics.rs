@@ -2,7 +2,8 @@
 
 use std::{backtrace::Backtrace, panic};
 
-use foldline::{emitters::terminal::neutralise_line, transduce::Fault};
+use foldline::transduce::Fault;
+use foldline_render::terminal::neutralise_line;
 
 use crate::say::say;
 

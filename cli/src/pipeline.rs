@@ -2,15 +2,14 @@
 //! the log.
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located},
-    emitters::traced::Traced,
-    executors::{
-        AnyState, DynExecutor, ExaminedState, Examining, Preparsed, Sessions, SessionsState,
-    },
-    processor::{Counts, Finished, LineFramer, Processor, Reads, Records, Snapshot, SnapshotError},
+    processor::{Counts, Finished, LineFramer, Processor, Reads, Snapshot, SnapshotError},
     source::{LogFile, Step},
     transduce::{Emitter, Resume, Transducer},
 };
+use foldline_agents::{
+    AnyState, DynExecutor, ExaminedState, Examining, Preparsed, Records, Sessions, SessionsState,
+};
+use foldline_domain::{DomainEvent, Json, Located, traced::Traced};
 use serde::de::DeserializeOwned;
 use tracing::Span;
 
@@ -26,7 +25,7 @@ pub type LogState<S = AnyState> = SessionsState<S>;
 pub type LogEmitter<M> = Traced<M>;
 
 /// The processor of a log.
-pub type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>>;
+pub type LogProcessor<M> = Processor<LogReducer, LogState, LogEmitter<M>, Records>;
 
 /// Creates a processor for a log; `source` is its span.
 pub fn begin<M>(
@@ -39,7 +38,7 @@ pub fn begin<M>(
     let reducer = Sessions::new(executor);
     let emitter = Traced::new(source, emitter);
     let transducer = Transducer::new(reducer, emitter);
-    Processor::with_framer(transducer, LineFramer::new(max_line))
+    Processor::with_framer(Records, transducer, LineFramer::new(max_line))
 }
 
 /// Reads a log to its end for a report about the log itself.
@@ -56,7 +55,7 @@ where
     let source = log.span();
     source.record("format", executor.format().name);
     let transducer = Transducer::new(Examining::new(executor), Traced::new(source, emitter));
-    read(log, Processor::with_framer(transducer, LineFramer::new(max_line)), each)
+    read(log, Processor::with_framer(Records, transducer, LineFramer::new(max_line)), each)
 }
 
 /// Reads a log to its end, and returns the counts and the emitters.
@@ -78,7 +77,7 @@ where
 /// Reads the rest of a log.
 fn read<R, S, M, Out>(
     log: &mut Log,
-    mut processor: Processor<R, S, LogEmitter<M>>,
+    mut processor: Processor<R, S, LogEmitter<M>, Records>,
     mut each: impl FnMut(Out),
 ) -> Result<Finished<S, LogEmitter<M>>, Error>
 where
@@ -141,7 +140,7 @@ where
     source.record("format", executor.format().name);
     let reducer = Sessions::new(executor);
     let emitter = Traced::new(source, emitter);
-    Ok(Processor::resume(reducer, snapshot, emitter, max_line))
+    Ok(Processor::resume(Records, reducer, snapshot, emitter, max_line))
 }
 
 /// The emitters of the verb.
@@ -155,6 +154,6 @@ pub(crate) fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
 }
 
 /// The span of the session that is being read, in which the next bytes are reduced.
-pub(crate) fn span<R, S, M>(processor: &Processor<R, S, LogEmitter<M>>) -> Span {
+pub(crate) fn span<R, S, M>(processor: &Processor<R, S, LogEmitter<M>, Records>) -> Span {
     processor.transducer().emitter().span().clone()
 }

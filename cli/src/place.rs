@@ -2,9 +2,10 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use foldline::emitters::{database::Store, sqlite::Database};
+use foldline_database::{Store, sqlite::Database};
+
 #[cfg(feature = "postgres")]
-use foldline::emitters::{database::StoreError, postgres::Postgres};
+use foldline_database::{StoreError, postgres::Postgres};
 
 use crate::error::Error;
 

@@ -3,11 +3,12 @@
 use std::fmt::Display;
 
 use foldline::{
-    conversation::DomainEvent,
-    executors::{DynExecutor, Registry},
     position::Located,
+    source::Openers,
     transduce::{Emitter, Resume},
 };
+use foldline_agents::{DynExecutor, Registry};
+use foldline_domain::DomainEvent;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::sink::SinkKinds;
@@ -23,12 +24,9 @@ use crate::sink::SinkKinds;
 /// ```no_run
 /// use std::convert::Infallible;
 ///
-/// use foldline::{
-///     conversation::DomainEvent,
-///     position::by_item,
-///     transduce::{Batch, Memoryless, emit_fn},
-/// };
+/// use foldline::{position::by_item, transduce::{Batch, Memoryless, emit_fn}};
 /// use foldline_cli::Program;
+/// use foldline_domain::DomainEvent;
 ///
 /// let names = || {
 ///     let names = emit_fn(|event: &DomainEvent| Batch::one(Ok::<_, Infallible>(event.name())));
@@ -46,6 +44,11 @@ impl Program {
     /// The program with the executors and outputs of this repository.
     pub fn builtin() -> Self {
         Self { registry: Registry::builtin(), sinks: SinkKinds::builtin() }
+    }
+
+    /// How the logs of its executors are opened.
+    pub(crate) fn openers(&self) -> Openers {
+        self.registry.openers()
     }
 
     /// The same program with one more executor; one of the same format name is replaced.

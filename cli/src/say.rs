@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::terminal::neutralise;
+use foldline_render::terminal::neutralise;
 
 /// Writes a message to standard error. Write errors are ignored.
 pub(crate) fn say(message: &str) {

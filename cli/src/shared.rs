@@ -11,7 +11,7 @@ pub use crate::{
     log::Recognition,
     logging::log_to_stderr,
     options::{parse_seconds, parse_size, width},
-    outputs::{Outputs, OutputsState, Records, whole_trails},
+    outputs::{Outputs, OutputsState, TrailRecords, whole_trails},
     place::DatabasePlace,
     signal::stop_flag,
     table::{Clip, Layout, write_table},

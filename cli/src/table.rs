@@ -6,10 +6,10 @@ use std::{
     io::{self, Write},
 };
 
+use foldline_render::terminal::neutralise_line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::wrap::JOINT;
-use foldline::emitters::terminal::neutralise_line;
 
 /// The layout of a column.
 #[derive(Clone, Copy, Debug)]

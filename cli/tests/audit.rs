@@ -8,12 +8,11 @@ use std::{
     process::{Command, Output},
 };
 
-use foldline::{
-    conversation::locating,
-    emitters::audit::{AuditChain, AuditTrail, Head, verify},
-    executors::Registry,
-    processor::Processor,
-    transduce::Transducer,
+use foldline::{processor::Processor, transduce::Transducer};
+use foldline_agents::{Records, Registry};
+use foldline_domain::{
+    audit::{AuditChain, AuditTrail, Head, verify},
+    locating,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -49,7 +48,7 @@ impl Case {
         let mut trail = self.trail.borrow_mut();
         trail.chain_mut().set_log(Some(name));
         let transducer = Transducer::new(locating(executor), &mut *trail);
-        let mut processor = Processor::new(transducer).with_line_hashes();
+        let mut processor = Processor::new(Records, transducer).with_line_hashes();
         let mut lines = fs::read_to_string(self.trail()).unwrap_or_default();
         let mut add = |line: String| lines += &(line + "\n");
         processor.push(log.as_bytes(), &mut add);
@@ -207,7 +206,7 @@ fn an_inserted_record_is_found() {
 fn forge(line: &str, from: &str, to: &str) -> String {
     let start = line.find("\"record\":").expect("a record") + "\"record\":".len();
     let record = line[start..].trim_end().strip_suffix('}').expect("an object").replace(from, to);
-    let hash = foldline::conversation::Digest::of(record.as_bytes());
+    let hash = foldline_domain::Digest::of(record.as_bytes());
     format!("{{\"hash\":\"{hash}\",\"record\":{record}}}\n")
 }
 

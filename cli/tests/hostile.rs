@@ -9,18 +9,18 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating},
-    executors::Registry,
     processor::{LineFramer, Processor},
     transduce::{Batch, Transducer, emit_fn},
 };
+use foldline_agents::{Records, Registry};
+use foldline_domain::{DomainEvent, Located, NormalizedEntryType, WarningKind, locating};
 
 /// Every event of a log, read by the executor of `format`.
 pub(crate) fn events_of(format: &str, log: &[u8], max_line: usize) -> Vec<Located<DomainEvent>> {
     let executor = Registry::builtin().named(format).cloned().unwrap();
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
     let transducer = Transducer::new(locating(executor), keep);
-    let mut processor = Processor::with_framer(transducer, LineFramer::new(max_line));
+    let mut processor = Processor::with_framer(Records, transducer, LineFramer::new(max_line));
     let mut events = Vec::new();
     processor.push(log, |event| events.push(event));
     processor.finish(|event| events.push(event));
@@ -249,7 +249,7 @@ fn state_with_any_string_can_be_stored() {
         let format = executor.format().name;
         let reducer = locating(executor);
         let transducer = Transducer::restore(reducer, reducer.init(), ());
-        let mut processor = Processor::new(transducer);
+        let mut processor = Processor::new(Records, transducer);
         for case in JSON_CASES.iter().chain(NAUGHTY) {
             for line in [
                 (*case).to_owned(),
@@ -267,7 +267,7 @@ fn state_with_any_string_can_be_stored() {
                 let stored = serde_json::to_string(&processor.snapshot()).unwrap();
                 let state = serde_json::from_str(&stored);
                 let state: foldline::processor::Snapshot<
-                    foldline::conversation::LocatingState<foldline::conversation::Json>,
+                    foldline_domain::LocatingState<foldline_domain::Json>,
                 > = state.unwrap_or_else(|error| panic!("{format}: {line}: {error}"));
                 assert_eq!(serde_json::to_string(&state).unwrap(), stored, "{format}: {line}");
             }

@@ -9,12 +9,10 @@ use std::{
 };
 
 use crate::logs::{assert_same, droid, dump, stdout};
-use foldline::{
-    conversation::{DomainEvent, Located},
-    emitters::sqlite::{DEFAULT_WAIT, Database},
-    transduce::{Batch, Memoryless, emit_fn},
-};
+use foldline::transduce::{Batch, Memoryless, emit_fn};
 use foldline_cli::Program;
+use foldline_database::sqlite::{DEFAULT_WAIT, Database};
+use foldline_domain::{DomainEvent, Located};
 use tempfile::TempDir;
 
 struct Place {

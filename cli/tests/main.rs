@@ -4,7 +4,7 @@
 mod audit;
 mod authority;
 #[allow(dead_code, reason = "shared with the tests of the library")]
-#[path = "../../tests/captures.rs"]
+#[path = "../../agents/tests/captures.rs"]
 mod captures;
 mod cli;
 mod damage;
@@ -18,7 +18,7 @@ mod faults;
 mod first_hour;
 mod follow;
 mod hostile;
-#[path = "../../tests/html/hostile.rs"]
+#[path = "../../render/tests/html/hostile.rs"]
 mod hostile_page;
 mod independent;
 mod ingest;
@@ -33,6 +33,7 @@ mod memory;
 mod nul_characters;
 mod one_story;
 mod opencode_database;
+#[cfg(feature = "otlp")]
 mod otlp;
 mod outputs;
 mod outputs_walk;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::emitters::human;
+use foldline_render::human;
 use serde_json::{Value, json};
 
 use crate::{

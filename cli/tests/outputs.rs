@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::logs::{droid, foldline, run, said, stdout};
-use foldline::emitters::sqlite::{DEFAULT_WAIT, Database};
+use foldline_database::sqlite::{DEFAULT_WAIT, Database};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

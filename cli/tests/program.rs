@@ -11,12 +11,10 @@ use std::{
     process::ExitCode,
 };
 
-use foldline::{
-    conversation::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome},
-    executors::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object},
-    transduce::{Batch, Emitter, Memoryless, Resume, Stateless, emit_fn},
-};
+use foldline::transduce::{Batch, Emitter, Memoryless, Resume, Stateless, emit_fn};
+use foldline_agents::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object};
 use foldline_cli::Program;
+use foldline_domain::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome};
 use serde_json::Value;
 
 const LOG: &str = include_str!("../examples/parrot.jsonl");
@@ -148,7 +146,7 @@ fn a_consumer_that_fails_or_panics_ends_neither_the_others_nor_the_run() {
     assert_eq!(place.run(&program, &[&ingest[..], &bad].concat()), code(1), "it is reported");
     assert_eq!(place.read("ingested-slow"), "call 1 took 3000 ms\n");
     // All of the log is in the database.
-    let database = foldline::emitters::sqlite::Database::open_read_only(
+    let database = foldline_database::sqlite::Database::open_read_only(
         &place.path("db"),
         std::time::Duration::ZERO,
     )
@@ -262,7 +260,7 @@ fn a_panic_of_an_executor_ends_its_file_only() {
         for _ in 0..2 {
             assert_eq!(place.run(&program, &ingest), code(1), "it is reported");
             let path = place.path(&db[1..]);
-            let database = foldline::emitters::sqlite::Database::open_read_only(
+            let database = foldline_database::sqlite::Database::open_read_only(
                 &path,
                 std::time::Duration::ZERO,
             );

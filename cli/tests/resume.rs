@@ -12,12 +12,13 @@ use std::{
 };
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, LocatingState, locating},
-    emitters::patch::{PatchStream, PatchStreamState},
-    executors::{DynExecutor, Registry, Sessions},
-    json,
     processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Snapshot},
     transduce::{Batch, Emitter, Resume, Transducer},
+};
+use foldline_agents::{DynExecutor, Records, Registry, Sessions};
+use foldline_domain::{
+    DomainEvent, Json, Located, LocatingState, locating,
+    patch::{PatchStream, PatchStreamState},
 };
 
 /// A log in which calls stay open, results come late, spellings are odd, and lines are damaged.
@@ -283,8 +284,10 @@ fn what_does_not_belong_to_the_checkpoint_is_refused() {
 /// The output of one log in several consecutive files, without any stop.
 fn undisturbed_over(files: &[&str], format: &str) -> Vec<u8> {
     let executor = Registry::builtin().named("droid").cloned().unwrap();
-    let mut processor =
-        Processor::new(Transducer::new(Sessions::new(executor.clone()), Written::default()));
+    let mut processor = Processor::new(
+        Records,
+        Transducer::new(Sessions::new(executor.clone()), Written::default()),
+    );
     for (number, file) in files.iter().enumerate() {
         if number > 0 {
             processor.next_file(|()| {});
@@ -398,10 +401,10 @@ struct Written {
 
 impl Emitter<Located<DomainEvent>, ()> for Written {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
-        json::append(&mut self.events, event).unwrap();
+        foldline_json::append(&mut self.events, event).unwrap();
         self.events.push(b'\n');
         if let Some(record) = self.stream.record(event) {
-            json::append(&mut self.patches, &record).unwrap();
+            foldline_json::append(&mut self.patches, &record).unwrap();
             self.patches.push(b'\n');
         }
         Batch::EMPTY
@@ -409,7 +412,7 @@ impl Emitter<Located<DomainEvent>, ()> for Written {
 
     fn finish(&mut self) -> Batch<()> {
         for record in self.stream.remaining() {
-            json::append(&mut self.patches, &record).unwrap();
+            foldline_json::append(&mut self.patches, &record).unwrap();
             self.patches.push(b'\n');
         }
         Batch::EMPTY
@@ -431,7 +434,7 @@ impl Resume for Written {
 /// Reads a log, and at each of its line ends everything is stored and taken up again.
 fn read_with_checkpoints(executor: &DynExecutor, log: &[u8], at_each_line: bool) -> Written {
     let transducer = Transducer::new(locating(executor.clone()), Written::default());
-    let mut processor = Processor::with_framer(transducer, LineFramer::default());
+    let mut processor = Processor::with_framer(Records, transducer, LineFramer::default());
     let (mut begun, mut end) = (0, 0);
     while at_each_line && end < log.len() {
         end =
@@ -444,7 +447,7 @@ fn read_with_checkpoints(executor: &DynExecutor, log: &[u8], at_each_line: bool)
         let reducer = locating(executor.clone());
         let restore = |state: Json| executor.restore(state.get());
         let snapshot = stored.try_map_state(|state| state.try_map(restore)).unwrap();
-        processor = Processor::resume(reducer, snapshot, written, DEFAULT_MAX_LINE);
+        processor = Processor::resume(Records, reducer, snapshot, written, DEFAULT_MAX_LINE);
     }
     processor.push(&log[begun..], |()| {});
     processor.finish(|()| {}).emitter

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::logs::{droid, run, stdout};
-use foldline::{conversation::Digest, emitters::audit::SigningKey};
+use foldline_domain::{Digest, audit::SigningKey};
 use tempfile::TempDir;
 
 struct Place(TempDir);

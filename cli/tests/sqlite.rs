@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::logs::{assert_same, dump};
-use foldline::{
-    conversation::{
-        ActionType, Conversation, CorrId, DomainEvent, Json, Located, NormalizedEntry,
-        NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage,
-        ToolResult, ToolStatus, ToolUse, Warning, WarningKind,
-    },
-    emitters::{
-        database::{Rows, SessionEvents},
-        sqlite::{DEFAULT_WAIT, Database, Output, SqliteError},
-    },
-    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts},
+use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts};
+use foldline_database::{
+    Rows, SessionEvents,
+    sqlite::{DEFAULT_WAIT, Database, Output, SqliteError},
+};
+use foldline_domain::{
+    ActionType, Conversation, CorrId, DomainEvent, Json, Located, NormalizedEntry,
+    NormalizedEntryType, Position, Session, SessionKey, Text, Timestamp, TokenUsage, ToolResult,
+    ToolStatus, ToolUse, Warning, WarningKind,
 };
 use serde_json::json;
 

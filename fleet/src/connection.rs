@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::emitters::terminal::neutralise_line;
+use foldline_render::terminal::neutralise_line;
 use rdkafka::{
     ClientConfig, ClientContext,
     admin::{AdminClient, AdminOptions, ResourceSpecifier},

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use foldline::{conversation::Json, ledger::Mark};
+use foldline::ledger::Mark;
+use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

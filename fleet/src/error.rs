@@ -5,12 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{
-    emitters::{database::StoreError, postgres::PostgresError, sqlite::SqliteError},
-    ledger::SourceName,
-    source::SourceError,
-};
+use foldline::{ledger::SourceName, source::SourceError};
 use foldline_cli::shared;
+use foldline_database::{StoreError, postgres::PostgresError, sqlite::SqliteError};
 use rdkafka::error::KafkaError;
 
 use crate::{exit, ledger::KafkaLedgerError, say::say};

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use foldline::conversation::Position;
+use foldline_domain::Position;
 use serde::{Deserialize, Serialize};
 
 /// A position in a log that is followed: after a rotation it continues in another file, and offsets restart.

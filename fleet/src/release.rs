@@ -3,11 +3,9 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use foldline::{
-    conversation::Json,
-    ledger::{Ledger, Mark, SourceName},
-};
+use foldline::ledger::{Ledger, Mark, SourceName};
 use foldline_cli::shared::DatabasePlace;
+use foldline_domain::Json;
 use rdkafka::{
     ClientConfig,
     consumer::Consumer,

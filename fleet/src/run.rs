@@ -3,7 +3,7 @@
 use std::{ffi::OsString, process::ExitCode};
 
 use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
-use foldline::executors::{DynExecutor, Registry};
+use foldline_agents::{DynExecutor, Registry};
 use foldline_cli::shared::log_to_stderr;
 
 use crate::{

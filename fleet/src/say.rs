@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::terminal::neutralise_line;
+use foldline_render::terminal::neutralise_line;
 
 /// Prints a line on standard error. Write errors are ignored.
 pub(crate) fn say(message: &str) {

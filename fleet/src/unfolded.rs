@@ -1,6 +1,7 @@
 //! [`Unfolded`]: the reason why a source is not folded.
 
-use foldline::{conversation::Json, ledger::SourceName};
+use foldline::ledger::SourceName;
+use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of the names of marks with an [`Unfolded`]; the name of the source follows.

@@ -1,13 +1,9 @@
 //! The patches of a log, applied by `json-patch` and by this crate, give the same document as its events.
 #![no_main]
 
-use foldline::{
-    conversation::{Conversation, DomainEvent, Located, locating},
-    emitters::patch::{ConversationPatch, PatchEmitter},
-    executors::Registry,
-    processor::{LineFramer, Processor},
-    transduce::{Batch, Transducer, emit_fn},
-};
+use foldline_agents::{Records, Registry};
+use foldline_domain::{Conversation, DomainEvent, Located, locating, patch::{ConversationPatch, PatchEmitter}};
+use foldline::{processor::{LineFramer, Processor}, transduce::{Batch, emit_fn, Transducer}};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -18,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let executor = executors.next().expect("there are executors");
     let keep = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.clone()));
     let transducer = Transducer::new(locating(executor), keep);
-    let mut processor = Processor::with_framer(transducer, LineFramer::new(1 << 16));
+    let mut processor = Processor::with_framer(Records, transducer, LineFramer::new(1 << 16));
     let mut events = Vec::new();
     processor.push(log, |event| events.push(event));
     processor.finish(|event| events.push(event));

@@ -1,7 +1,8 @@
 //! The lines do not depend on how the bytes are split or where processing is resumed.
 #![no_main]
 
-use foldline::processor::{Line, LineFramer, read_records};
+use foldline_agents::Records;
+use foldline::processor::{Line, LineFramer, read_inputs};
 use libfuzzer_sys::fuzz_target;
 
 const MAX_LINE: usize = 300;
@@ -10,7 +11,7 @@ type Kept = (u64, u64, Vec<u8>, u64, String);
 
 fn keep(lines: &mut Vec<Kept>, line: Line<'_>) {
     let mut records = String::new();
-    read_records(line, |record| records += &format!("{record:?}"));
+    read_inputs(line, &Records, |record| records += &format!("{record:?}"));
     assert!(
         records.is_empty()
             == (line.bytes.trim_ascii().is_empty() && line.skipped == 0 || is_blank(line))

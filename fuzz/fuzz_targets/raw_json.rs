@@ -1,7 +1,8 @@
 //! The scanner accepts a text as one JSON value exactly if `serde_json` does.
 #![no_main]
 
-use foldline::{executors::wire::Object, json::Raw};
+use foldline_agents::wire::Object;
+use foldline_json::Raw;
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
 

@@ -3,12 +3,9 @@
 
 use std::convert::Infallible;
 
-use foldline::{
-    conversation::{DomainEvent, Located, Position},
-    executors::{DynExecutor, Preparsed, Registry, Sessions, wire::Record},
-    processor::{Counts, LineFramer, Processor},
-    transduce::{Batch, Transducer, emit_fn},
-};
+use foldline_agents::{DynExecutor, Preparsed, Records, Registry, Sessions, wire::Record};
+use foldline_domain::{DomainEvent, Located, Position};
+use foldline::{processor::{Counts, LineFramer, Processor}, transduce::{Batch, emit_fn, Transducer}};
 use libfuzzer_sys::fuzz_target;
 
 const MAX_LINE: usize = 300;
@@ -34,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn pushed(executor: &DynExecutor, bytes: &[u8]) -> (Vec<Event>, Counts, Position) {
     let copies = emit_fn(|event: &Event| Batch::one(event.clone()));
     let transducer = Transducer::new(Sessions::new(executor.clone()), copies);
-    let mut processor = Processor::with_framer(transducer, LineFramer::new(MAX_LINE));
+    let mut processor = Processor::with_framer(Records, transducer, LineFramer::new(MAX_LINE));
     let mut events = Vec::new();
     processor.push(bytes, |event| events.push(event));
     let (counts, position) = (processor.counts(), processor.position());
@@ -50,7 +47,7 @@ fn relayed(
     let copies = emit_fn(|event: &Event| Batch::one(event.clone()));
     let ahead = Sessions::new(Preparsed::new(executor.clone()));
     let transducer = Transducer::new(Sessions::new(executor.clone()), copies);
-    let processor = Processor::with_framer(transducer, LineFramer::new(MAX_LINE));
+    let processor = Processor::with_framer(Records, transducer, LineFramer::new(MAX_LINE));
     let mut events = Vec::new();
     let read = |chunk: &mut Vec<u8>| {
         let (piece, rest) = bytes.split_at(length.min(bytes.len()));

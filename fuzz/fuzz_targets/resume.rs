@@ -1,12 +1,9 @@
 //! Resuming from arbitrary bytes as a checkpoint is refused, or works without a panic.
 #![no_main]
 
-use foldline::{
-    conversation::{Json, LocatingState, locating},
-    emitters::patch::{PatchRecord, PatchStream, PatchStreamState},
-    executors::Registry,
-    processor::{Processor, Snapshot},
-};
+use foldline_agents::{Records, Registry};
+use foldline_domain::{Json, locating, LocatingState, patch::{PatchRecord, PatchStream, PatchStreamState}};
+use foldline::processor::{Processor, Snapshot};
 use libfuzzer_sys::fuzz_target;
 
 type Stored = Snapshot<LocatingState<Json>, PatchStreamState>;
@@ -18,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         let snapshot = stored.clone().try_map_state(|state| state.try_map(restore));
         let Ok(snapshot) = snapshot else { continue };
         let stream = PatchStream::default();
-        let mut processor = Processor::resume(locating(executor), snapshot, stream, 300);
+        let mut processor = Processor::resume(Records, locating(executor), snapshot, stream, 300);
         let line = b"{\"type\":\"tool_result\",\"id\":\"a\",\"value\":\"x\"}\n";
         processor.push(line, |_: PatchRecord| {});
         processor.finish(|_| {});

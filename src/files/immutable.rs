@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The URI with which SQLite reads the database at a full path without locks. It creates no file next to the database,
 /// which must contain all changes.
-pub(crate) fn immutable_database(full: &Path) -> PathBuf {
+pub fn immutable_database(full: &Path) -> PathBuf {
     let mut uri = String::from("file:");
     for byte in full.as_os_str().as_encoded_bytes() {
         match byte {

@@ -1,13 +1,11 @@
 //! Files with private content: owner-only permissions, atomic replacement, durable across a power loss.
 
 mod folder;
-#[cfg(feature = "sqlite")]
 mod immutable;
 mod private;
 mod replace;
 
-#[cfg(feature = "sqlite")]
-pub(crate) use self::immutable::immutable_database;
+pub use self::immutable::immutable_database;
 pub(crate) use self::replace::is_at;
 pub use self::{
     folder::sync_name,

@@ -7,13 +7,14 @@ use std::{
     path::Path,
 };
 
+use foldline_json::Json;
+
 use super::{
     Checkpoint, Commit, CommitError, Extent, Ledger, Mark, SourceName,
     error::FileLedgerError,
     journal::{Journal, Stored},
 };
 use crate::{
-    conversation::Json,
     files::{owner_only, sync_name},
     position::Position,
 };

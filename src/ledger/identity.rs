@@ -4,8 +4,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::Timestamp;
 use crate::position::Digest;
+use crate::position::Timestamp;
 
 /// The minimum length at which a copy is recognised by its content alone.
 pub(crate) const CERTAIN: u64 = 1024;
@@ -16,7 +16,6 @@ pub(crate) const CERTAIN: u64 = 1024;
 /// Device and inode identify the file; [`read`](Self::read) and [`content`](Self::content) identify the data that was
 /// read. A copy shares only the latter, a file that was rewritten in place only the former.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Identity {
     /// The device of the file; `None` on a system without device numbers.
     pub device: Option<u64>,

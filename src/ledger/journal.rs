@@ -7,14 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foldline_json::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{Checkpoint, Extent, SourceName, error::FileLedgerError};
 use crate::{
-    conversation::Json,
     files::{is_at, owner_only, replace_file, sync_name},
-    json,
     position::Digest,
 };
 
@@ -85,7 +84,7 @@ impl Journal {
         if !is_at(&self.file, &self.path) {
             return Err(FileLedgerError::Journal("another program has replaced it".to_owned()));
         }
-        let body = json::to_string(stored).map_err(std::io::Error::from)?;
+        let body = foldline_json::to_string(stored).map_err(std::io::Error::from)?;
         let sha256 = Digest::of(body.as_bytes());
         let journal =
             format!("{{\"foldline_ledger\":{VERSION},\"sha256\":\"{sha256}\",\"body\":{body}}}\n");

@@ -9,16 +9,15 @@ mod journal;
 
 use std::fmt;
 
+use foldline_json::Json;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "source")]
 pub(crate) use self::identity::CERTAIN;
 pub use self::{
     error::FileLedgerError,
     file::FileLedger,
     identity::{Extent, Identity},
 };
-use crate::conversation::{Json, TaskId};
 use crate::position::Position;
 
 /// Stores the output of sources, together with the position up to which each was read and the state at that position.
@@ -100,8 +99,8 @@ pub struct SourceFacts {
     pub path: String,
     /// The name of its format.
     pub format: String,
-    /// The task of the sessions that begin in the source; without it, a session's task is its own id.
-    pub task: Option<TaskId>,
+    /// The task that the work in the source belongs to, if it was given one.
+    pub task: Option<String>,
     /// The identity of the file.
     pub identity: Identity,
 }

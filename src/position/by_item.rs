@@ -10,10 +10,7 @@ use crate::transduce::{
 /// position. An emitter that does not need positions can be in one fan-out with emitters that do.
 ///
 /// ```
-/// use foldline::{
-///     position::{Located, Position, by_item},
-///     transduce::{Batch, Emitter, emit_fn},
-/// };
+/// use foldline::{position::{Located, Position, by_item}, transduce::{Batch, Emitter, emit_fn}};
 ///
 /// let length = emit_fn(|text: &String| Batch::one(text.len()));
 /// let line = emit_fn(|text: &Located<String>| Batch::one(text.position.line));

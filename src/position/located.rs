@@ -20,8 +20,8 @@ pub struct Position {
     pub offset: u64,
 }
 
-/// A session of a log, numbered by the sessions that began before it. A session has a number before the log names it
-/// ([`Session::session_id`](crate::conversation::Session)), and keeps it if the log renames it later.
+/// A session of a log, numbered by the sessions that began before it. A session has a number before the log names it,
+/// and keeps it if the log renames it later.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -20,7 +20,6 @@ access!(Locating<R>, reducer: R);
 
 /// The state of a [`Locating`]: the inner state, and the position of the last record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct LocatingState<S> {
     /// The state of the inner reducer.
     pub state: S,

@@ -7,10 +7,12 @@ mod by_item;
 mod digest;
 mod located;
 mod locating;
+mod time;
 
 pub use self::{
     by_item::{ByItem, by_item},
     digest::{Digest, HexDigits, NotADigest},
     located::{Located, Position, SessionKey},
     locating::{Locating, LocatingState, locating},
+    time::Timestamp,
 };

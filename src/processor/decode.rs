@@ -83,6 +83,13 @@ pub trait Decode {
     /// UTF-8](Damage::InvalidUtf8) follows, repaired; nothing follows for a line that is [too long](Damage::TooLong).
     fn damage<'a>(&self, damage: Damage<'a>) -> Option<Self::Input<'a>>;
 
+    /// The input that is the whole line, and its offset; `None` if that cannot be known without reading the line from
+    /// its beginning. Such lines can be [parsed ahead](super::ParseAhead) of their turn.
+    fn whole<'a>(&self, line: &'a str) -> Option<(usize, Self::Input<'a>)> {
+        let _ = line;
+        None
+    }
+
     /// Whether an input is certainly complete, although its line has no end yet.
     fn is_whole(&self, input: &Self::Input<'_>) -> bool {
         let _ = input;
@@ -99,7 +106,7 @@ pub trait Decode {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reduce the inputs of `{D}` to events `{E}`",
     note = "its input is `Located<..>`, for every lifetime: `locating(reducer)` adapts another reducer",
-    note = "a `Processor` reads `Records` by default; for others, use `Processor::of(TextLines, ..)`"
+    note = "`D` is the decoder that the `Processor` was made with, such as `TextLines`"
 )]
 pub trait Reads<D: Decode, S, E>: for<'a> Reducer<Located<D::Input<'a>>, S, E> {}
 

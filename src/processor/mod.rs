@@ -5,7 +5,6 @@
 mod decode;
 mod drive;
 mod line;
-mod records;
 mod relay;
 
 use tracing::debug;
@@ -16,7 +15,7 @@ pub use self::{
         Counts, Finished, LastSegment, SegmentLimits, Segments, Snapshot, SnapshotError, Within,
     },
     line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
-    records::{Records, RecordsRead, read_records},
+    relay::{HeapSize, ParseAhead},
 };
 use self::{
     drive::{Drive, Stage, Step, emitting},
@@ -31,29 +30,25 @@ use crate::{
 ///
 /// ```
 /// use foldline::{
-///     conversation::{DomainEvent, Located, locating},
-///     executors::{Reducing, droid::Droid},
-///     processor::Processor,
-///     transduce::{Batch, Transducer, emit_fn},
+///     position::{by_item, locating}, processor::{Processor, TextLines},
+///     transduce::{Batch, Transducer, emit_fn, reduce_fn},
 /// };
 ///
-/// let executor = Reducing::new(Droid);
-/// let names = emit_fn(|event: &Located<DomainEvent>| {
-///     Batch::one(format!("{} {}", event.position.line, event.item.name()))
+/// let lengths = reduce_fn(|| 0, |total: usize, line: &str| {
+///     let total = total + line.len();
+///     (total, Batch::one(total))
 /// });
-/// let mut processor = Processor::new(Transducer::new(locating(executor), names));
+/// let print = by_item(emit_fn(|total: &usize| Batch::one(format!("{total} characters"))));
+/// let mut processor = Processor::new(TextLines, Transducer::new(locating(lengths), print));
 ///
 /// let mut out = Vec::new();
-/// processor.push(b"{\"type\":\"message\",\"role\":\"us", |name| out.push(name));
-/// processor.push(b"er\",\"text\":\"hi\"}\n", |name| out.push(name));
-/// processor.finish(|name| out.push(name));
-/// assert_eq!(out, ["1 session", "1 new_entry"]);
-/// # Ok::<(), &str>(())
+/// processor.push(b"one\ntw", |line| out.push(line));
+/// processor.push(b"o\n", |line| out.push(line));
+/// processor.finish(|line| out.push(line));
+/// assert_eq!(out, ["3 characters", "6 characters"]);
 /// ```
-///
-/// The lines contain JSON [`Records`], unless it is constructed with another decoder ([`of`](Self::of)).
 #[derive(Debug)]
-pub struct Processor<R, S, M, D: Decode = Records> {
+pub struct Processor<R, S, M, D: Decode> {
     framer: LineFramer,
     drive: Drive<R, S, M, D>,
 }
@@ -73,36 +68,36 @@ pub enum LastLine {
     Left,
 }
 
-impl<R, S, M> Processor<R, S, M> {
-    /// Drives `transducer` from the beginning of a log.
-    pub fn new(transducer: Transducer<R, S, M>) -> Self {
-        Self::with_framer(transducer, LineFramer::default())
-    }
-
-    /// Drives `transducer` with the lines of `framer`.
-    pub fn with_framer(transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
-        Self::of(Records, transducer, framer)
-    }
-
-    /// Continues from a snapshot. The next bytes must be the bytes at its position. An emitter without a memory is
-    /// wrapped in [`Memoryless`](crate::transduce::Memoryless).
-    pub fn resume(reducer: R, snapshot: Snapshot<S, M::State>, emitter: M, max_line: usize) -> Self
-    where
-        M: Resume,
-    {
-        Self::resume_of(Records, reducer, snapshot, emitter, max_line)
+/// Reads the inputs that `decoder` extracts from a line.
+///
+/// Line breaks within an input that spans several lines become spaces, so that a copied part of the input is always
+/// one line.
+pub fn read_inputs<D: Decode>(
+    line: Line<'_>,
+    decoder: &D,
+    mut each: impl FnMut(Located<D::Input<'_>>),
+) {
+    let mut inputs = LineInputs::new(line);
+    while let Some(input) = inputs.next(decoder) {
+        each(input);
     }
 }
 
 impl<R, S, M, D: Decode> Processor<R, S, M, D> {
+    /// Drives `transducer` with the inputs that `decoder` extracts from the lines of a log, from its beginning.
+    pub fn new(decoder: D, transducer: Transducer<R, S, M>) -> Self {
+        Self::with_framer(decoder, transducer, LineFramer::default())
+    }
+
     /// Drives `transducer` with the inputs that `decoder` extracts from the lines of `framer`.
-    pub fn of(decoder: D, transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
+    pub fn with_framer(decoder: D, transducer: Transducer<R, S, M>, framer: LineFramer) -> Self {
         let framer = framer.joining(D::JOINS_OBJECTS);
         Self { framer, drive: Drive::new(transducer, decoder) }
     }
 
-    /// [Continues](Self::resume) from a snapshot with the same decoder.
-    pub fn resume_of(
+    /// Continues from a snapshot with the same decoder. The next bytes must be the bytes at its position. An emitter
+    /// without a memory is wrapped in [`Memoryless`](crate::transduce::Memoryless).
+    pub fn resume(
         decoder: D,
         reducer: R,
         snapshot: Snapshot<S, M::State>,
@@ -115,7 +110,8 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         let Snapshot { framer, within, counts, state, emitter: memory } = snapshot;
         emitter.resume(memory);
         let transducer = Transducer::restore(reducer, state, emitter);
-        let mut processor = Self::of(decoder, transducer, LineFramer::restore(framer, max_line));
+        let framer = LineFramer::restore(framer, max_line);
+        let mut processor = Self::with_framer(decoder, transducer, framer);
         processor.drive.counts = counts;
         processor.drive.stage = Stage::Reading(within);
         processor

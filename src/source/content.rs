@@ -1,4 +1,4 @@
-//! [`Content`]: the content of a file, which may be compressed, or sessions of opencode.
+//! [`Content`]: the content of a file, which may be compressed, or be opened by an [`Opener`](super::Opener).
 
 use std::{
     cell::OnceCell,
@@ -10,31 +10,29 @@ use std::{
 
 use flate2::read::MultiGzDecoder;
 
-#[cfg(feature = "sqlite")]
-use super::opencode::OpencodeSessions;
-use super::status::status;
+use super::{
+    opener::{Openers, Stored},
+    status::status,
+};
 use crate::ledger::{Extent, Identity};
 
-/// The content of a file: its bytes, what gzip compressed to them, or sessions of opencode. All can be read from
-/// any position.
+/// The content of a file: its bytes, what gzip compressed to them, or the lines that an opener makes of it. All can be
+/// read from any position.
 #[derive(Debug)]
 pub(super) enum Content {
     Plain(File),
     Compressed(Box<Compressed>),
-    #[cfg(feature = "sqlite")]
-    Sessions(Box<OpencodeSessions>),
+    Stored(Box<dyn Stored>),
 }
 
 impl Content {
     /// The content of a file that was just opened at this path.
-    #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "only SQLite needs it"))]
-    pub(super) fn of(path: &Path, mut file: File) -> io::Result<Self> {
+    pub(super) fn of(path: &Path, mut file: File, openers: &Openers) -> io::Result<Self> {
         let mut magic = Vec::new();
         (&file).take(16).read_to_end(&mut magic)?;
         file.rewind()?;
-        #[cfg(feature = "sqlite")]
-        let file = match OpencodeSessions::open(path, &magic, file) {
-            Ok(sessions) => return Ok(Self::Sessions(Box::new(sessions))),
+        let file = match openers.stored(path, &magic, file) {
+            Ok(stored) => return Ok(Self::Stored(stored)),
             Err(file) => file,
         };
         // Gzip, with the only method of compression that there is.
@@ -48,16 +46,14 @@ impl Content {
     pub(super) fn is_rewritten(&self) -> bool {
         match self {
             Self::Plain(_) | Self::Compressed(_) => false,
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(_) => true,
+            Self::Stored(_) => true,
         }
     }
 
     /// The metadata of the file, with the length of its content as the size.
     pub(super) fn status(&self) -> io::Result<Identity> {
         match self {
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(content) => content.status(),
+            Self::Stored(content) => content.status(),
             _ => Ok(Identity { size: self.length()?, ..status(&self.metadata()?) }),
         }
     }
@@ -67,8 +63,7 @@ impl Content {
         match self {
             Self::Plain(file) => file.metadata(),
             Self::Compressed(content) => content.file.metadata(),
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(content) => content.metadata(),
+            Self::Stored(content) => content.metadata(),
         }
     }
 
@@ -77,8 +72,7 @@ impl Content {
         match self {
             Self::Plain(file) => Ok(file.metadata()?.len()),
             Self::Compressed(content) => content.length(),
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(content) => content.length(),
+            Self::Stored(content) => content.length(),
         }
     }
 }
@@ -88,8 +82,7 @@ impl Read for Content {
         match self {
             Self::Plain(file) => file.read(buffer),
             Self::Compressed(content) => content.read(buffer),
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(content) => content.read(buffer),
+            Self::Stored(content) => content.read(buffer),
         }
     }
 }
@@ -99,8 +92,7 @@ impl Seek for Content {
         match self {
             Self::Plain(file) => file.seek(to),
             Self::Compressed(content) => content.seek(to),
-            #[cfg(feature = "sqlite")]
-            Self::Sessions(content) => content.seek(to),
+            Self::Stored(content) => content.seek(to),
         }
     }
 }

@@ -12,6 +12,7 @@ use tracing::{Span, debug, field::Empty, info_span};
 use super::{
     SourceError,
     content::Content,
+    opener::Openers,
     regular::{CHUNK, Regular, retried},
 };
 use crate::{
@@ -22,7 +23,8 @@ use crate::{
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
 /// A file that is compressed with gzip is its content: offsets, lengths and digests are those of the uncompressed
-/// bytes, so that a log stays the same log when it is compressed. What opencode keeps is its sessions' lines.
+/// bytes, so that a log stays the same log when it is compressed. What an [`Opener`](super::Opener)
+/// opens is the lines that it makes.
 ///
 /// All information is about the open file, not its name: if the file is renamed and another one takes its name,
 /// reading continues in this file, and its [`identity`](Self::identity) stays the same.
@@ -35,7 +37,7 @@ use crate::{
 /// std::fs::write(&path, "one\ntwo\n")?;
 ///
 /// let mut log = LogFile::open_regular(&path)?;
-/// // Look at the beginning, to tell which agent wrote it; nothing is consumed.
+/// // Look at the beginning, to recognise the format; nothing is consumed.
 /// assert!(log.read_ahead()?.starts_with(b"one"));
 /// assert_eq!(log.read()?, b"one\ntwo\n");
 /// assert_eq!(log.read()?, b"");
@@ -54,6 +56,8 @@ pub struct LogFile {
     /// The position of [`LogFile::read_ahead`]; not before `offset`.
     ahead: u64,
     chunk: Vec<u8>,
+    /// How it was opened, and how the file that follows it is.
+    openers: Openers,
 }
 
 enum Handle {
@@ -63,32 +67,40 @@ enum Handle {
 }
 
 impl LogFile {
-    /// Opens a file, a pipe or a device. Opening a named pipe waits for a writer.
+    /// Opens a file, a pipe or a device. Opening a named pipe waits for a writer. A file is one of lines; for other
+    /// logs, use [`Openers::open`].
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, SourceError> {
-        let path = path.into();
+        Self::open_with(path.into(), &Openers::default())
+    }
+
+    pub(super) fn open_with(path: PathBuf, openers: &Openers) -> Result<Self, SourceError> {
         match File::open(&path).and_then(|file| Ok((file.metadata()?, file))) {
             Err(error) => Err(SourceError::Open { path, error }),
             Ok((metadata, _)) if metadata.is_dir() => {
                 let error = io::ErrorKind::IsADirectory.into();
                 Err(SourceError::Open { path, error })
             }
-            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file),
+            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file, openers),
             Ok((_, stream)) => Ok(Self::stream(path, stream)),
         }
     }
 
-    /// Opens a regular file only. Never blocks, whatever the path refers to.
+    /// Opens a regular file only. Never blocks, whatever the path refers to. A file is one of lines; for other logs,
+    /// use [`Openers::open_regular`].
     ///
     /// # Errors
     /// It cannot be opened, or is not a regular file.
     pub fn open_regular(path: impl Into<PathBuf>) -> Result<Self, SourceError> {
-        let path = path.into();
+        Self::open_regular_with(path.into(), &Openers::default())
+    }
+
+    pub(super) fn open_regular_with(path: PathBuf, openers: &Openers) -> Result<Self, SourceError> {
         match open_without_waiting(&path).and_then(|file| Ok((file.metadata()?, file))) {
             Err(error) => Err(SourceError::Open { path, error }),
-            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file),
+            Ok((metadata, file)) if metadata.is_file() => Self::regular(path, file, openers),
             Ok(_) => Err(SourceError::NotRegular { path }),
         }
     }
@@ -103,21 +115,30 @@ impl LogFile {
         Self::new(path.into(), Handle::Stream(Box::new(reader), Vec::new()))
     }
 
-    fn regular(path: PathBuf, file: File) -> Result<Self, SourceError> {
-        match Content::of(&path, file) {
-            Ok(content) => Ok(Self::new(path, Handle::Regular(Regular::new(content)))),
+    fn regular(path: PathBuf, file: File, openers: &Openers) -> Result<Self, SourceError> {
+        match Content::of(&path, file, openers) {
+            Ok(content) => Ok(Self {
+                openers: openers.clone(),
+                ..Self::new(path, Handle::Regular(Regular::new(content)))
+            }),
             Err(error) => Err(SourceError::Read { path, error }),
         }
     }
 
     fn new(path: PathBuf, handle: Handle) -> Self {
         debug!(?path, is_regular = matches!(handle, Handle::Regular(_)), "log opened");
-        Self { path, handle, offset: 0, ahead: 0, chunk: Vec::new() }
+        let (chunk, openers) = Default::default();
+        Self { path, handle, offset: 0, ahead: 0, chunk, openers }
     }
 
     /// The path with which it was opened. Another file may have it by now.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The openers that it was opened with.
+    pub(super) fn openers(&self) -> &Openers {
+        &self.openers
     }
 
     /// A span for all work on this log, with its path; `format` can be recorded later.
@@ -264,8 +285,8 @@ impl LogFile {
         }
     }
 
-    /// Whether it is a database or a session of opencode, any part of which may change; other logs grow at their end. Its
-    /// status has the size of all its files, and its offsets are those of its sessions' lines.
+    /// Whether it was opened by an [`Opener`](super::Opener): any part of it may change, whereas other logs grow at
+    /// their end. Its status has the size of all its files, and its offsets are those of the lines that are made of it.
     pub fn is_rewritten(&self) -> bool {
         matches!(&self.handle, Handle::Regular(regular) if regular.is_rewritten())
     }

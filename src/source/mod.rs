@@ -20,9 +20,8 @@
 //! A file that is compressed with gzip is its content, which does not grow: a log that is compressed after a rotation
 //! stays the same log.
 //!
-//! opencode's database is its sessions, one in a line, as they are when they are first read (with the feature `sqlite`);
-//! so is a session of its older releases, which kept each message and each part in a file of its own.
-//! It is opened for reading only, together with its write-ahead log. Following it reports no later change.
+//! A log that is not a file of lines, such as a database, a folder or a document, is opened by an [`Opener`], and read as
+//! the lines that it makes. Following it reports no later change.
 //!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
 //! between two checks is at most 100 ms, less where the system notifies of changes.
@@ -35,8 +34,7 @@ mod error;
 mod follow;
 mod log_file;
 mod notice;
-#[cfg(feature = "sqlite")]
-mod opencode;
+mod opener;
 mod regular;
 mod rotated;
 mod status;
@@ -48,6 +46,8 @@ pub use self::{
     follow::Follow,
     log_file::LogFile,
     notice::Notice,
+    opener::{Opener, Openers, Stored},
     rotated::rotated_files,
+    status::{status, written},
     step::{Step, Until},
 };

@@ -4,7 +4,6 @@ use std::{fmt, path::PathBuf};
 
 /// A change of a followed log. Its text is a predicate after the log's name: "was truncated ..".
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Notice {
     /// The log was renamed since it was last read: that file is read to its end first. Nothing is lost.
     Rotated {

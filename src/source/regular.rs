@@ -9,10 +9,8 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use super::content::Content;
-use crate::{
-    conversation::Digest,
-    ledger::{Extent, Identity},
-};
+use crate::ledger::{Extent, Identity};
+use crate::position::Digest;
 
 /// The number of bytes read at once.
 pub(super) const CHUNK: usize = 256 << 10;

@@ -5,13 +5,14 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::{conversation::Timestamp, ledger::Identity};
+use crate::ledger::Identity;
+use crate::position::Timestamp;
 
 /// The age at which a change can no longer share its time with a later one, on any usual file system.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// The metadata of an open file, as an identity with a read length of 0.
-pub(super) fn status(metadata: &Metadata) -> Identity {
+pub fn status(metadata: &Metadata) -> Identity {
     let (device, inode) = number(metadata);
     let (size, modified) = (metadata.len(), modified(metadata));
     let changed = changed(metadata).filter(is_settled);
@@ -19,8 +20,7 @@ pub(super) fn status(metadata: &Metadata) -> Identity {
 }
 
 /// The time of the last write, in nanoseconds since 1970, under the same condition as [`Identity::changed`].
-#[cfg(feature = "sqlite")]
-pub(super) fn written(metadata: &Metadata) -> Option<i64> {
+pub fn written(metadata: &Metadata) -> Option<i64> {
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_nanos()).ok().filter(is_settled)
 }

@@ -6,7 +6,6 @@ use super::Notice;
 
 /// When following ends, apart from the [`stop`](super::Follow::with_stop) flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Until {
     /// At the current end of the log.
     EndOfFile,

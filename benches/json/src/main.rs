@@ -9,14 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::{DomainEvent, Located, locating},
-    emitters::patch::PatchStream,
-    executors::{Registry, wire::Object},
-    json,
-    processor::Processor,
-    transduce::{Batch, Transducer, emit_fn},
-};
+use foldline_agents::{Records, Registry, wire::Object};
+use foldline_domain::{DomainEvent, Located, locating, patch::PatchStream};
+use foldline::{processor::Processor, transduce::{Batch, emit_fn, Transducer}};
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
@@ -99,7 +94,7 @@ fn write(logs: &[String]) {
     for log in logs {
         let mut recogniser = registry.recogniser();
         for object in log.lines().take(50).filter_map(|line| Object::parse(line).ok()) {
-            recogniser.observe(&foldline::executors::wire::Record::Object(object));
+            recogniser.observe(&foldline_agents::wire::Record::Object(object));
         }
         let Some(executor) = recogniser.verdict().format().and_then(|it| registry.named(it.name))
         else {
@@ -110,20 +105,20 @@ fn write(logs: &[String]) {
             records.extend(stream.record(event));
             Batch::EMPTY
         });
-        let mut processor = Processor::new(Transducer::new(locating(executor.clone()), keep));
+        let mut processor = Processor::new(Records, Transducer::new(locating(executor.clone()), keep));
         processor.push(log.as_bytes(), |()| {});
         processor.finish(|()| {});
     }
     let mut out = Vec::new();
-    let bytes: usize = records.iter().map(|it| json::to_string(it).unwrap_or_default().len()).sum();
+    let bytes: usize = records.iter().map(|it| foldline_json::to_string(it).unwrap_or_default().len()).sum();
     println!("\n{} patches, {:.1} MB", records.len(), bytes as f64 / 1e6);
     let mut out_serde = Vec::new();
     let mut out_sonic = Vec::new();
     let rows: &mut [(&str, &mut dyn FnMut())] = &mut [
-        ("foldline, json::append", &mut || {
+        ("foldline, foldline_json::append", &mut || {
             for record in &records {
                 out.clear();
-                black_box(json::append(&mut out, record).is_ok());
+                black_box(foldline_json::append(&mut out, record).is_ok());
             }
         }),
         ("serde_json, to_writer", &mut || {

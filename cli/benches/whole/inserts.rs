@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foldline::emitters::sqlite::{DEFAULT_WAIT, Database};
+use foldline_database::sqlite::{DEFAULT_WAIT, Database};
 use rusqlite::{Connection, types::Value};
 
 /// The tables that an ingest fills, besides the search index.

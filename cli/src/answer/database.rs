@@ -8,11 +8,11 @@ use std::{
 };
 
 use clap::Args;
-use foldline::emitters::{
-    database::Store,
+use foldline_database::{
+    Store,
     sqlite::{Database, Finding, SqliteError},
-    terminal::neutralise_line,
 };
+use foldline_render::terminal::neutralise_line;
 use tempfile::TempDir;
 
 use crate::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use foldline::emitters::database::{Store, query::SessionFilter};
+use foldline_database::{Store, query::SessionFilter};
 use jiff::tz::TimeZone;
 
 use super::when;

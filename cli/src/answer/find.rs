@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use foldline::emitters::{
-    database::{
-        Store,
-        query::{SessionFilter, SessionName, SessionOrder, SessionRow},
-    },
-    terminal::neutralise_line,
+use foldline_database::{
+    Store,
+    query::{SessionFilter, SessionName, SessionOrder, SessionRow},
 };
+use foldline_render::terminal::neutralise_line;
 
 use super::{database::DatabaseArgs, filters::Filters};
 use crate::{error::Error, homes::or_homes, program::Program, table::clip};
@@ -165,7 +163,7 @@ fn near(id: &str, all: impl Iterator<Item = String>) -> Vec<String> {
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let named = near.into_iter().take(SUGGESTED);
     named
-        .map(|(_, known)| foldline::emitters::terminal::neutralise_line(&known).into_owned())
+        .map(|(_, known)| foldline_render::terminal::neutralise_line(&known).into_owned())
         .collect()
 }
 

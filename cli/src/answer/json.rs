@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use foldline::json;
 use serde::Serialize;
 
 /// Writes a value as JSON, with a line end. Characters that control a terminal are escaped.
 pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let mut escaping = Escaping { out, pending: Vec::new() };
-    json::write_pretty(&mut escaping, value)?;
+    foldline_json::write_pretty(&mut escaping, value)?;
     out.write_all(b"\n")
 }
 

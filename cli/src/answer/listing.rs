@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::terminal::neutralise;
+use foldline_render::terminal::neutralise;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{

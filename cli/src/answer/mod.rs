@@ -64,7 +64,8 @@ pub(crate) mod when;
 use std::sync::Arc;
 
 use clap::Args;
-use foldline::{emitters::database::query::SessionFilter, pricing::Prices};
+use foldline_database::query::SessionFilter;
+use foldline_domain::pricing::Prices;
 
 pub(crate) use self::{
     database::{DatabaseArgs, Opened, is_damaged},

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use foldline::emitters::terminal::neutralise_line;
+use foldline_render::terminal::neutralise_line;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fs, path::PathBuf};
 
 use clap::Args;
-use foldline::pricing::Prices;
+use foldline_domain::pricing::Prices;
 
 use crate::error::Error;
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
-use foldline::emitters::human;
+use foldline_render::human;
 use jiff::tz::TimeZone;
 
 use crate::{error::Error, options::width, say::say};

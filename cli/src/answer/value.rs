@@ -1,6 +1,6 @@
 //! [`Value`]: a value of an answer, and its [`Kind`], which decides how it is shown.
 
-use foldline::emitters::human;
+use foldline_render::human;
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 

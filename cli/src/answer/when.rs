@@ -1,12 +1,11 @@
 //! Parses human-readable times.
 
+use foldline_database::query::Period;
 use jiff::{
     SignedDuration, Span, Timestamp, ToSpan, Zoned,
     civil::{Date, Weekday},
     tz::TimeZone,
 };
-
-use foldline::emitters::database::query::Period;
 
 use crate::error::Error;
 

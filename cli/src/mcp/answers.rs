@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use foldline::pricing::Prices;
+use foldline_domain::pricing::Prices;
 use jiff::tz::TimeZone;
 use tokio::{
     sync::{Semaphore, oneshot},

@@ -1,6 +1,6 @@
 //! Arguments that tools have in common, and their JSON Schema.
 
-use foldline::emitters::terminal::neutralise;
+use foldline_render::terminal::neutralise;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};

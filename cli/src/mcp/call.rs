@@ -6,11 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use foldline::{
-    conversation::NormalizedEntry,
-    emitters::database::query::{SessionFilter, SessionName, SessionOrder, SessionRow},
-    pricing::Prices,
-};
+use foldline_database::query::{SessionFilter, SessionName, SessionOrder, SessionRow};
+use foldline_domain::{NormalizedEntry, pricing::Prices};
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{

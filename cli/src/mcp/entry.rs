@@ -1,12 +1,11 @@
 //! An entry of a session in an answer: a line of the server, and the texts of the log.
 
-use foldline::{
-    conversation::{
-        ActionType, CommandExitStatus, FileChange, NormalizedEntry, NormalizedEntryType, Text,
-        Timestamp, ToolUse,
-    },
-    emitters::{database::StoredEntry, human},
+use foldline_database::StoredEntry;
+use foldline_domain::{
+    ActionType, CommandExitStatus, FileChange, NormalizedEntry, NormalizedEntryType, Text,
+    Timestamp, ToolUse,
 };
+use foldline_render::human;
 
 use super::{
     call::Call,

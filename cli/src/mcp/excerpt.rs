@@ -1,9 +1,7 @@
 //! The text around a match, of an entry without its secrets.
 
-use foldline::{
-    conversation::NormalizedEntry,
-    emitters::database::query::{FoundEntry, MATCH},
-};
+use foldline_database::query::{FoundEntry, MATCH};
+use foldline_domain::NormalizedEntry;
 
 use super::{call::Call, quote::clip};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foldline::pricing::Prices;
+use foldline_domain::pricing::Prices;
 use jiff::tz::TimeZone;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,

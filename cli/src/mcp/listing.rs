@@ -1,6 +1,6 @@
 //! Results as a list that ends with what was left out, and with the call that gets it.
 
-use foldline::emitters::database::query::SessionFilter;
+use foldline_database::query::SessionFilter;
 use serde_json::json;
 
 use super::{call::Call, page::Page};

@@ -1,6 +1,6 @@
 //! The prompt `last_time`: what was done here last time.
 
-use foldline::emitters::database::query::{SessionFilter, SessionOrder};
+use foldline_database::query::{SessionFilter, SessionOrder};
 use rmcp::model::Prompt;
 use serde_json::json;
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use foldline::emitters::{
+use foldline_render::{
     printed::{plain, spoken},
     terminal::neutralise,
 };

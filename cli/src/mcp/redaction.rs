@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use foldline::{
-    conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
-    emitters::redact::Redact,
-    transduce::{Batch, Emitter},
-};
+use foldline::transduce::{Batch, Emitter};
+use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+use foldline_render::redact::Redact;
 
 /// Replaces secrets, or nothing. A secret has one mark in an answer.
 pub(crate) struct Redaction(Option<Redact<Kept>>);

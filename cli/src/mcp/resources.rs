@@ -1,14 +1,9 @@
 //! The resources `foldline://session/ID`: sessions as Markdown documents.
 
-use foldline::{
-    conversation::DomainEvent,
-    emitters::{
-        database::query::{SessionFilter, SessionOrder},
-        markdown::Markdown,
-        redact::Redact,
-    },
-    transduce::Emitter,
-};
+use foldline::transduce::Emitter;
+use foldline_database::query::{SessionFilter, SessionOrder};
+use foldline_domain::DomainEvent;
+use foldline_render::{markdown::Markdown, redact::Redact};
 use percent_encoding::percent_decode_str;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
@@ -43,7 +38,7 @@ pub(crate) fn list(call: &Call<'_>) -> Result<Vec<Resource>, Error> {
     let filter =
         SessionFilter { is_listed: true, limit: Some(LISTED), ..call.filter(&Scope::default())? };
     let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
-    let resource = |session: &foldline::emitters::database::query::SessionRow| {
+    let resource = |session: &foldline_database::query::SessionRow| {
         let name = call.name(session.number, session.session.as_deref())?;
         let title = session.title.as_deref().unwrap_or_default();
         let title = call.line(title, 80);

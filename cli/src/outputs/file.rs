@@ -9,11 +9,11 @@ use std::{
 };
 
 use foldline::{
-    conversation::Json,
-    emitters::sqlite::{Database, Output},
     files::{owner_only, sync_name},
     ledger::{Extent, Mark},
 };
+use foldline_database::sqlite::{Database, Output};
+use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -9,19 +9,16 @@ mod trail;
 
 use std::{io, path::Path, time::Duration};
 
-use foldline::{
-    conversation::{Json, Text},
-    emitters::{
-        audit::AuditChain,
-        database::Rows,
-        human,
-        sqlite::{Database, SqliteError},
-    },
-    ledger::{Commit, CommitError, Ledger, Mark, Receipt},
+use foldline::ledger::{Commit, CommitError, Ledger, Mark, Receipt};
+use foldline_database::{
+    Rows,
+    sqlite::{Database, SqliteError},
 };
+use foldline_domain::{Json, Text, audit::AuditChain};
+use foldline_render::human;
 
 pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
-pub use self::trail::{Records, whole_trails};
+pub use self::trail::{TrailRecords, whole_trails};
 use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
@@ -108,7 +105,11 @@ impl Outputs {
     ///
     /// # Errors
     /// The collected bytes cannot be read back.
-    pub(crate) fn add(&mut self, records: Option<Records>, gathered: Gathered) -> io::Result<()> {
+    pub(crate) fn add(
+        &mut self,
+        records: Option<TrailRecords>,
+        gathered: Gathered,
+    ) -> io::Result<()> {
         if let (Some(trail), Some(records)) = (&mut self.trail, records) {
             trail.append(&records);
         }
@@ -131,7 +132,7 @@ impl Outputs {
     }
 
     /// Adds the records of a segment to the trail, if there is one.
-    pub fn add_records(&mut self, records: &Records) {
+    pub fn add_records(&mut self, records: &TrailRecords) {
         if let Some(trail) = &mut self.trail {
             trail.append(records);
         }

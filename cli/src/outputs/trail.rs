@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use foldline::{
-    conversation::{Json, TaskId},
-    emitters::{
-        audit::{About, AuditChain, EventRecord, Head, SigningKey, Verifier},
-        sqlite::{Database, KnownOutput, Output, SqliteError},
-    },
+use foldline_database::sqlite::{Database, KnownOutput, Output, SqliteError};
+use foldline_domain::{
+    Json, TaskId,
+    audit::{About, AuditChain, EventRecord, Head, SigningKey, Verifier},
 };
 
 use super::file::{FileState, LockedFile, OutputFile};
@@ -20,11 +18,11 @@ const PREFIX: &str = "audit ";
 pub(crate) const MAX_FIRST: u64 = 4096;
 
 /// The records of a segment for the audit trail.
-pub struct Records {
+pub struct TrailRecords {
     /// The name of the log as a source of the database: its first path, which does not change when the file is moved.
     pub log: String,
     /// The task of its sessions, if one was named.
-    pub task: Option<TaskId>,
+    pub task: Option<String>,
     /// The events, each of which becomes a record.
     pub events: Vec<EventRecord>,
 }
@@ -141,9 +139,9 @@ impl Trail {
     }
 
     /// Adds the records of a segment.
-    pub(super) fn append(&mut self, records: &Records) {
-        let Records { log, task, events } = records;
-        self.chain.set_task(task.clone());
+    pub(super) fn append(&mut self, records: &TrailRecords) {
+        let TrailRecords { log, task, events } = records;
+        self.chain.set_task(task.as_deref().map(TaskId::from));
         self.chain.set_log(Some(log));
         for event in events {
             self.chain.append(event, self.file.staged());

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use foldline::{emitters::database::Store, pricing::Prices};
+use foldline_database::Store;
+use foldline_domain::pricing::Prices;
 use jiff::tz::TimeZone;
 use tokio::sync::{Semaphore, watch};
 

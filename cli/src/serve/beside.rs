@@ -7,7 +7,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use foldline::pricing::Prices;
+use foldline_domain::pricing::Prices;
 use jiff::tz::TimeZone;
 use tokio::sync::{oneshot, watch};
 

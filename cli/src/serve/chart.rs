@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foldline::pricing::{Cost, CostBasis};
+use foldline_domain::pricing::{Cost, CostBasis};
 use jiff::civil::Date;
 
 /// Bars of several parts, the earliest first.

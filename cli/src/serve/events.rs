@@ -19,9 +19,8 @@ use axum::{
         sse::{Event, KeepAlive, Sse},
     },
 };
-use foldline::{
-    conversation::Outcome,
-    json,
+use foldline_domain::{
+    Outcome,
     store::{Subscription, Update, UpdateId},
 };
 use futures_util::{
@@ -195,7 +194,7 @@ impl Fragments {
             let shown = live.shown(|_| None);
             let entries = Window::of(&shown.snapshot).feed(None).concat();
             // Strings always have a JSON form.
-            (shown.place.seq, json::to_string(&entries).unwrap_or_default())
+            (shown.place.seq, foldline_json::to_string(&entries).unwrap_or_default())
         };
         let (seq, entries) = self.live.entries.get(is_near, render).await?;
         (self.at, self.facts) = (Some(seq), None);
@@ -231,7 +230,7 @@ fn facts(live: &LiveSession) -> (u64, String) {
     let (title, about, side) = (snapshot.title(), snapshot.about(), snapshot.side());
     let (map, length) = (page::map(timeline).into_string(), timeline.length());
     let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
-    (timeline.last() as u64, json::to_string(&facts).unwrap_or_default())
+    (timeline.last() as u64, foldline_json::to_string(&facts).unwrap_or_default())
 }
 
 /// The status of a session that is open in a page.

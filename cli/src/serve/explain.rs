@@ -5,13 +5,13 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{DomainEvent, EntryIdx, Located, Position, SessionKey},
-    emitters::{database::query::SessionLog, html::HtmlEmitter, patch::PatchStream},
-    json,
     processor::DEFAULT_MAX_LINE,
     source::{LogFile, SourceError, Step},
     transduce::{Batch, Emitter, filter},
 };
+use foldline_database::query::SessionLog;
+use foldline_domain::{DomainEvent, EntryIdx, Located, Position, SessionKey, patch::PatchStream};
+use foldline_render::html::HtmlEmitter;
 
 use crate::{error::Error, log::Log, pipeline, program::Program};
 
@@ -40,7 +40,8 @@ pub(super) fn explain(
     source: &SessionLog,
     entry: EntryIdx,
 ) -> Result<Vec<Cause>, Error> {
-    let mut log = Log::open_regular(source.path.as_ref())?;
+    let openers = program.openers();
+    let mut log = Log::open_regular(&openers, source.path.as_ref())?;
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let collect = Collect {
         entry,
@@ -58,7 +59,7 @@ pub(super) fn explain(
     }
     processor.flush_last_line(|_| {});
     let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
-    let mut file = LogFile::open_regular(&*source.path)?;
+    let mut file = openers.open_regular(&*source.path)?;
     for cause in &mut causes {
         cause.line = line(&mut file, cause.position)?;
     }
@@ -91,8 +92,8 @@ impl Emitter<Located<DomainEvent>, Infallible> for Collect {
                 line: String::new(),
                 name: event.item.name(),
                 // Events and patches always have a JSON form.
-                event: json::to_string_pretty(&event.item).unwrap_or_default(),
-                patch: patch.and_then(|it| json::to_string_pretty(&it.patch).ok()),
+                event: foldline_json::to_string_pretty(&event.item).unwrap_or_default(),
+                patch: patch.and_then(|it| foldline_json::to_string_pretty(&it.patch).ok()),
             });
         }
         Batch::EMPTY

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use foldline::{
-    emitters::{
-        database::{
-            Store,
-            query::{Period, SessionFilter, ToolTotals},
-        },
-        usage::{PricedMessage, SessionUsage, all_tokens},
-    },
-    pricing::{Cost, CostBasis},
+use foldline_database::{
+    Store,
+    query::{Period, SessionFilter, ToolTotals},
+    usage::{PricedMessage, SessionUsage, all_tokens},
 };
+use foldline_domain::pricing::{Cost, CostBasis};
 use jiff::{Zoned, civil::Date};
 use serde::Deserialize;
 

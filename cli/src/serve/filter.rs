@@ -1,6 +1,6 @@
 //! [`Filter`]: selects and sorts the sessions of the list.
 
-use foldline::emitters::database::query::{Period, SessionFilter, SessionOrder, StateFilter};
+use foldline_database::query::{Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, de::Error as _};
 

@@ -1,6 +1,6 @@
 //! Adds what the list says below the titles.
 
-use foldline::emitters::database::{
+use foldline_database::{
     Store,
     query::{MATCH, OpenCall, SearchTerms, SessionFilter, SessionName},
 };

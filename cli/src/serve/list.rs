@@ -6,8 +6,8 @@ use axum::{
     extract::State,
     response::{Html, Response},
 };
+use foldline_database::Store;
 
-use foldline::emitters::database::Store;
 use jiff::Zoned;
 
 use super::{

@@ -6,7 +6,8 @@ use axum::{
     extract::{self, FromRequestParts},
     http::{HeaderMap, request::Parts},
 };
-use foldline::{emitters::database::Store, store::UpdateId};
+use foldline_database::Store;
+use foldline_domain::store::UpdateId;
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, task::spawn_blocking};
 

@@ -1,6 +1,6 @@
 //! The command with which an agent resumes a session.
 
-use foldline::conversation::{Session, Text};
+use foldline_domain::{Session, Text};
 
 /// Agents, and the command that resumes a session; the id follows.
 const COMMANDS: [(&str, &str); 7] = [

@@ -9,7 +9,7 @@ use axum::{
     middleware,
     routing::get,
 };
-use foldline::emitters::html::SHEET;
+use foldline_render::html::SHEET;
 
 #[cfg(feature = "mcp")]
 use super::questions::questions;

@@ -8,7 +8,8 @@ use axum::{
     http::{HeaderMap, header},
     response::{Html, IntoResponse, Response},
 };
-use foldline::{conversation::EntryIdx, emitters::html::Page};
+use foldline_domain::EntryIdx;
+use foldline_render::html::Page;
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -1,6 +1,6 @@
 //! Sessions in the database: rows of the list, and the source of a session.
 
-use foldline::emitters::database::{
+use foldline_database::{
     Store,
     query::{SessionFilter, SessionLog, SessionName, SessionRow},
 };
@@ -24,7 +24,11 @@ pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionL
 
 /// One session of the list. Moments are milliseconds since 1970.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ListedSession"))]
+#[cfg_attr(
+    all(test, feature = "mcp"),
+    derive(schemars::JsonSchema),
+    schemars(rename = "ListedSession")
+)]
 pub(super) struct Session {
     /// Its number in the database, which URLs contain.
     pub(super) number: i64,

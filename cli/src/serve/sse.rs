@@ -7,7 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use foldline::store::{Sequenced, UpdateId};
+use foldline_domain::store::{Sequenced, UpdateId};
 use futures_util::{Stream, StreamExt, stream::poll_fn};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};

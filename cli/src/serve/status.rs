@@ -6,7 +6,7 @@ use crate::answer::when;
 
 /// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(all(test, feature = "mcp"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
     /// Its log grew in the last minute, and no end is stated.

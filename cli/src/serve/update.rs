@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::emitters::sqlite::SqliteError;
+use foldline_database::sqlite::SqliteError;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tokio::sync::watch;
 use tracing::debug;

@@ -3,18 +3,14 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{Conversation, DomainEvent},
-    emitters::{
-        DynEmitter,
-        audit::AuditTrail,
-        lines::Lines,
-        metrics::Metrics,
-        patch::session_patches,
-        transcript::{SessionTranscripts, Transcript},
-    },
     position::{ByItem, Located, SessionKey, by_item},
     transduce::{Batch, KeyedEmitter, Map, Memoryless, at_end, emit_fn, map},
 };
+use foldline_domain::{
+    Conversation, DomainEvent, DynEmitter, audit::AuditTrail, lines::Lines, metrics::Metrics,
+    patch::session_patches,
+};
+use foldline_render::transcript::{SessionTranscripts, Transcript};
 
 use super::{
     kind::{SinkKind, SinkOptions, Writer},

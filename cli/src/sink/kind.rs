@@ -3,7 +3,8 @@
 use std::{io::Write, sync::Arc};
 
 use clap::Args;
-use foldline::emitters::{DynEmitter, transcript::TranscriptStyle};
+use foldline_domain::DynEmitter;
+use foldline_render::transcript::TranscriptStyle;
 
 use super::otlp::Variables;
 use crate::error::Error;

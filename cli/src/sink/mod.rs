@@ -13,11 +13,11 @@ use std::{
 };
 
 use foldline::{
-    conversation::DomainEvent,
-    emitters::{DynEmitter, lines::Lines, terminal::neutralise_line},
     position::Located,
     transduce::{Emitter, Resume, map},
 };
+use foldline_domain::{DomainEvent, DynEmitter, lines::Lines};
+use foldline_render::terminal::neutralise_line;
 use serde::{Serialize, de::DeserializeOwned};
 
 #[cfg(feature = "otlp")]

@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, convert::Infallible, fmt, io, path::Path};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located},
-    emitters::{DynEmitter, terminal::neutralise_line},
     processor::Counts,
     transduce::{Batch, Emitter, Fault, Gather, Guarded, Resume, guard},
 };
-
+use foldline_domain::{DomainEvent, DynEmitter, Json, Located};
+use foldline_render::terminal::neutralise_line;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "otlp")]

@@ -7,13 +7,9 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{
-    emitters::{
-        audit::{KeyError, PublicKey, SigningKey},
-        terminal::neutralise_line,
-    },
-    files::owner_only,
-};
+use foldline::files::owner_only;
+use foldline_domain::audit::{KeyError, PublicKey, SigningKey};
+use foldline_render::terminal::neutralise_line;
 
 use crate::{error::Error, exit};
 

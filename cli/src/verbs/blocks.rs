@@ -7,14 +7,12 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{
-    conversation::TokenUsage,
-    emitters::{
-        human,
-        usage::{UsageSum, all_tokens},
-    },
+use foldline_database::usage::{UsageSum, all_tokens};
+use foldline_domain::{
+    TokenUsage,
     pricing::{Cost, CostBasis},
 };
+use foldline_render::human;
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::usage::{
@@ -330,12 +328,11 @@ fn row(block: &Block<'_>, now: i64, limits: Limits) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use foldline::{
-        conversation::Timestamp as Moment,
-        emitters::database::query::SessionFilter,
-        emitters::usage::{MessageUsage, SessionUsage, UsedFor},
-        pricing::Prices,
+    use foldline_database::{
+        query::SessionFilter,
+        usage::{MessageUsage, SessionUsage, UsedFor},
     };
+    use foldline_domain::{Timestamp as Moment, pricing::Prices};
 
     use clap::FromArgMatches;
 

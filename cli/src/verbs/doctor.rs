@@ -7,6 +7,13 @@ use std::{
 };
 
 use clap::Args;
+use foldline::{
+    processor::{Counts, Finished},
+    source::SourceError,
+};
+use foldline_agents::{Format, Ignored};
+use foldline_domain::{WarningKind, drift::Drift};
+use foldline_render::{human, terminal::neutralise};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -19,13 +26,6 @@ use crate::{
     pipeline,
     program::Program,
     wrap::{JOINT, wrap},
-};
-use foldline::{
-    conversation::WarningKind,
-    emitters::{drift::Drift, human, terminal::neutralise},
-    executors::{Format, Ignored},
-    processor::{Counts, Finished},
-    source::SourceError,
 };
 
 /// The number of types of ignored records that are named.
@@ -83,8 +83,8 @@ fn examine(
 ) -> Result<bool, Error> {
     let name = found.path.display();
     let opened = match found.is_named {
-        true => Log::open(&found.path),
-        false => Log::open_regular(&found.path),
+        true => Log::open(&program.openers(), &found.path),
+        false => Log::open_regular(&program.openers(), &found.path),
     };
     let mut log = match opened {
         Err(Error::Source(SourceError::NotRegular { .. })) => {

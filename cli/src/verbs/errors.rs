@@ -1,7 +1,7 @@
 //! Failed calls and reported errors.
 
 use clap::Args;
-use foldline::emitters::database::query::FoundEntry;
+use foldline_database::query::FoundEntry;
 
 use crate::{
     answer::{

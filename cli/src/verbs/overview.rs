@@ -6,7 +6,7 @@ use std::{
     time::SystemTime,
 };
 
-use foldline::executors::Format;
+use foldline_agents::Format;
 use jiff::{Timestamp, Unit, Zoned};
 
 use crate::{
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_agent_is_named_by_its_title() {
-        let format = foldline::executors::Registry::builtin();
+        let format = foldline_agents::Registry::builtin();
         let named = format.named("claude-session").map(|executor| agent(executor.format()));
         assert_eq!(named, Some("Claude Code"));
     }

@@ -6,6 +6,9 @@ use std::{
 };
 
 use clap::Args;
+use foldline_database::sqlite::{Database, Pruned, SqliteError};
+use foldline_domain::Timestamp;
+use foldline_render::human::number_of;
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -16,13 +19,6 @@ use crate::{
     homes::DatabaseOption,
     options::sentence_width,
     wrap::wrap,
-};
-use foldline::{
-    conversation::Timestamp,
-    emitters::{
-        human::number_of,
-        sqlite::{Database, Pruned, SqliteError},
-    },
 };
 
 /// The options of `foldline prune`.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use foldline::emitters::sqlite::{SqliteError, schema::SCHEMA};
+use foldline_database::sqlite::{SqliteError, schema::SCHEMA};
 use rusqlite::{Error as SqlError, limits::Limit, types::ValueRef};
 
 use crate::{

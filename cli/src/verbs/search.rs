@@ -1,7 +1,7 @@
 //! Full-text search of entries.
 
 use clap::Args;
-use foldline::emitters::database::query::{FoundEntry, MATCH, SearchTerms};
+use foldline_database::query::{FoundEntry, MATCH, SearchTerms};
 
 use crate::{
     answer::{

@@ -1,7 +1,7 @@
 //! `foldline sessions`: sessions, with their totals.
 
 use clap::{Args, ValueEnum};
-use foldline::emitters::database::query::{SessionFilter, SessionOrder, SessionRow, StateFilter};
+use foldline_database::query::{SessionFilter, SessionOrder, SessionRow, StateFilter};
 use jiff::Timestamp;
 
 use crate::{

@@ -7,14 +7,12 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{
-    emitters::{
-        database::query::SessionFilter,
-        terminal::neutralise_line,
-        usage::{PricedMessage, RootSession, UsageSum},
-    },
-    pricing::{Cost, CostBasis},
+use foldline_database::{
+    query::SessionFilter,
+    usage::{PricedMessage, RootSession, UsageSum},
 };
+use foldline_domain::pricing::{Cost, CostBasis};
+use foldline_render::terminal::neutralise_line;
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::{Map, Value};

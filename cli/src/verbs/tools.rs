@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use clap::{Args, ValueEnum};
-use foldline::emitters::database::query::ToolTotals;
+use foldline_database::query::ToolTotals;
 
 use crate::{
     answer::{AskArgs, Listing, Value, answer},

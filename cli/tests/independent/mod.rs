@@ -11,11 +11,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use foldline::{
-    conversation::{Conversation, DomainEvent},
-    executors::{Registry, wire::Record},
-    transduce::Reducer,
-};
+use foldline::transduce::Reducer;
+use foldline_agents::{Registry, wire::Record};
+use foldline_domain::{Conversation, DomainEvent};
 use serde_json::{Value, json};
 
 use crate::{

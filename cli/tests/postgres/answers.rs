@@ -2,19 +2,15 @@
 
 use std::{fmt::Debug, fs, path::Path, sync::Arc};
 
-use foldline::{
-    conversation::{
-        DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session, TokenUsage,
-    },
-    emitters::{
-        database::{
-            Rows, Store,
-            query::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter},
-        },
-        postgres::Postgres,
-        sqlite::{DEFAULT_WAIT, Database},
-    },
-    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName};
+use foldline_database::{
+    Rows, Store,
+    postgres::Postgres,
+    query::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter},
+    sqlite::{DEFAULT_WAIT, Database},
+};
+use foldline_domain::{
+    DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session, TokenUsage,
     pricing::Prices,
 };
 

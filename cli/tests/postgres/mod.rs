@@ -4,15 +4,15 @@ mod answers;
 mod program;
 mod server;
 
-use foldline::{
-    conversation::{DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session},
-    emitters::{
-        database::Rows,
-        postgres::{Postgres, PostgresError},
-    },
-    ledger::{Ledger, Mark, SourceName},
-    testkit::ledger::{self, Engine},
+use foldline::ledger::{Ledger, Mark, SourceName};
+use foldline_database::{
+    Rows,
+    postgres::{Postgres, PostgresError},
 };
+use foldline_domain::{
+    DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
+};
+use foldline_testkit::ledger::{self, Engine};
 use postgres::{Client, NoTls};
 use proptest::prelude::*;
 

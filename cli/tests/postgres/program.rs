@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use foldline::emitters::{postgres::Postgres, sqlite::Database};
+use foldline_database::{postgres::Postgres, sqlite::Database};
 
 #[cfg(feature = "mcp")]
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::{
 fn both(folder: &Path) -> [String; 2] {
     let file = folder.join("one.db");
     let address = Server::get().database();
-    let mut sqlite = Database::open(&file, foldline::emitters::sqlite::DEFAULT_WAIT).unwrap();
+    let mut sqlite = Database::open(&file, foldline_database::sqlite::DEFAULT_WAIT).unwrap();
     answers::fill(&mut sqlite, &mut Postgres::open(&address).unwrap());
     sqlite.close().unwrap();
     [file.to_str().unwrap().to_owned(), address]

@@ -19,10 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::{Json, Position},
-    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName},
-};
+use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceName};
+use foldline_domain::{Json, Position};
 use rdkafka::{
     ClientConfig,
     consumer::BaseConsumer,

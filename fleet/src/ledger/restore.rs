@@ -7,10 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::{Json, Position},
-    ledger::SourceName,
-};
+use foldline::ledger::SourceName;
+use foldline_domain::{Json, Position};
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},

@@ -6,10 +6,8 @@ use std::{
 };
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
-use foldline::{
-    conversation::Position,
-    ledger::{Checkpoint, SourceName},
-};
+use foldline::ledger::{Checkpoint, SourceName};
+use foldline_domain::Position;
 
 use super::error::KafkaLedgerError;
 

@@ -1,6 +1,6 @@
 //! [`Reached`]: the position reached in a source.
 
-use foldline::conversation::{Position, TaskId};
+use foldline_domain::{Position, TaskId};
 use serde::{Deserialize, Serialize};
 
 use super::{UnreadableMessage, ensure_version};

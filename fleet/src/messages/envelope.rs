@@ -2,10 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use foldline::{
-    conversation::{Position, SessionKey},
-    json,
-};
+use foldline_domain::{Position, SessionKey};
 use serde::{Deserialize, Serialize};
 
 use super::{SOURCE, UnreadableMessage, VERSION, ensure_version, text_part::TextPart};
@@ -62,7 +59,7 @@ impl Sender {
         (sequence, position): (u64, Position),
         item: &T,
         mut each: impl FnMut(Message),
-    ) -> Result<(), json::Error> {
+    ) -> Result<(), foldline_json::Error> {
         let envelope = Envelope {
             version: VERSION,
             source: &self.source,
@@ -79,7 +76,7 @@ impl Sender {
             return Ok(());
         }
         let mut text = Vec::new();
-        json::append(&mut text, item)?;
+        foldline_json::append(&mut text, item)?;
         for part in TextPart::all(&String::from_utf8_lossy(&text)) {
             each(self.message(topic, key, encoded(envelope, &part)?));
         }
@@ -98,9 +95,12 @@ impl Sender {
     }
 }
 
-fn encoded<T: Serialize>(envelope: Envelope<'_>, item: &T) -> Result<Vec<u8>, json::Error> {
+fn encoded<T: Serialize>(
+    envelope: Envelope<'_>,
+    item: &T,
+) -> Result<Vec<u8>, foldline_json::Error> {
     let mut value = Vec::new();
-    json::append(&mut value, &Enclosed { envelope, item })?;
+    foldline_json::append(&mut value, &Enclosed { envelope, item })?;
     Ok(value)
 }
 

@@ -31,7 +31,7 @@ impl Joiner {
 
 #[cfg(test)]
 mod tests {
-    use foldline::conversation::{Position, SessionKey};
+    use foldline_domain::{Position, SessionKey};
     use serde_json::{Value, json};
 
     use super::*;

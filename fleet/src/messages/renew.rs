@@ -2,10 +2,7 @@
 
 use std::{fs, path::Path};
 
-use foldline::{
-    conversation::{DomainEvent, PortableSchema},
-    emitters::patch::ConversationPatch,
-};
+use foldline_domain::{DomainEvent, PortableSchema, patch::ConversationPatch};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 

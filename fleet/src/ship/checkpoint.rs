@@ -9,11 +9,11 @@ use std::{
 };
 
 use foldline::{
-    conversation::Digest,
     files::{owner_only, replace_file},
     ledger::Identity,
     source::{LogFile, SourceError},
 };
+use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::hole::Hole;

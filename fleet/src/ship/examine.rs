@@ -7,11 +7,11 @@ use std::{
 };
 
 use foldline::{
-    executors::Registry,
     ledger::{Extent, Identity},
     processor::DEFAULT_MAX_LINE,
     source::LogFile,
 };
+use foldline_agents::Registry;
 use foldline_cli::shared::Recognition;
 
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub(super) fn examine(
     path: &Path,
     is_last: bool,
 ) -> Result<Examined, Error> {
-    let mut file = LogFile::open_regular(path)?;
+    let mut file = registry.openers().open_regular(path)?;
     if file.is_rewritten() {
         let what =
             "it is a database, which changes anywhere and is not shipped; foldline ingest reads it";

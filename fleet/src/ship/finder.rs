@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{executors::Registry, files::temporary_of};
+use foldline::files::temporary_of;
+use foldline_agents::Registry;
 use foldline_cli::shared::at_or_below;
 
 use super::{

@@ -6,7 +6,8 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use foldline::{emitters::redact::Masker, processor::DEFAULT_MAX_LINE};
+use foldline::processor::DEFAULT_MAX_LINE;
+use foldline_render::redact::Masker;
 
 /// The longest line that is collected, with its line end. Workers do not parse longer lines, either.
 const LONGEST: usize = DEFAULT_MAX_LINE + 2;

@@ -26,8 +26,9 @@ mod shipper;
 
 use std::{fs, path::PathBuf, sync::Arc};
 
-use foldline::{conversation::Digest, executors::Registry};
+use foldline_agents::Registry;
 use foldline_cli::shared::{self, DistinctFiles, data_folder, or_homes, stop_flag};
+use foldline_domain::Digest;
 use rdkafka::ClientConfig;
 
 pub(crate) use self::args::ShipArgs;

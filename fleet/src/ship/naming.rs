@@ -3,7 +3,8 @@
 //! The name survives renaming, and differs between machines. A reused inode results in another name, because the new
 //! file has another first line.
 
-use foldline::{conversation::Digest, ledger::Identity};
+use foldline::ledger::Identity;
+use foldline_domain::Digest;
 
 use crate::error::Error;
 

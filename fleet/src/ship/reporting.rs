@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::conversation::Digest;
 use foldline_cli::shared::version;
+use foldline_domain::Digest;
 
 use super::outbox::Outbox;
 use crate::{

@@ -9,16 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::Json,
-    emitters::{
-        database::{Rows, Store, query::Totals},
-        postgres::{Postgres, PostgresError},
-        sqlite::Database,
-    },
-    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, Receipt, SourceName},
+use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, Receipt, SourceName};
+use foldline_cli::shared::{DatabasePlace, Outputs, TrailRecords, whole_trails};
+use foldline_database::{
+    Rows, Store,
+    postgres::{Postgres, PostgresError},
+    query::Totals,
+    sqlite::Database,
 };
-use foldline_cli::shared::{DatabasePlace, Outputs, Records, whole_trails};
+use foldline_domain::Json;
 
 use crate::{error::Error, say::say};
 
@@ -102,7 +101,7 @@ impl Destination {
     pub(crate) fn commit(
         &mut self,
         commits: &[Commit<Rows>],
-        records: &[(SourceName, Records)],
+        records: &[(SourceName, TrailRecords)],
         marks: &[Mark],
     ) -> Result<Receipt, CommitError<Error>> {
         match self {

@@ -6,10 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use foldline::{
-    conversation::{DomainEvent, Located, SessionId},
-    ledger::{Checkpoint, SourceName},
-};
+use foldline::ledger::{Checkpoint, SourceName};
+use foldline_domain::{DomainEvent, Located, SessionId};
 use rdkafka::Message;
 
 use super::{

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use foldline::{
-    conversation::{DomainEvent, Json, Located, Position, SessionId, SessionKey},
-    emitters::{
-        audit::EventRecords,
-        database::{RowEmitter, Rows},
-    },
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
     transduce::{Emitter, Gather, Resume},
 };
-use foldline_cli::shared::Records;
+use foldline_cli::shared::TrailRecords;
+use foldline_database::{RowEmitter, Rows};
+use foldline_domain::{
+    DomainEvent, Json, Located, Position, SessionId, SessionKey, audit::EventRecords,
+};
 use serde::de::DeserializeOwned;
 
 use super::unusable::Unusable;
@@ -25,7 +24,7 @@ const SIZE: usize = 8 << 20;
 pub(super) struct Segment {
     pub(super) commit: Commit<Rows>,
     /// Records for the audit trail, if there is one.
-    pub(super) records: Option<Records>,
+    pub(super) records: Option<TrailRecords>,
 }
 
 /// An event that is not stored yet.
@@ -195,7 +194,7 @@ impl Gathering {
 }
 
 /// The records of events in the audit trail.
-fn records(reached: &Reached, events: &[Gathered]) -> Records {
+fn records(reached: &Reached, events: &[Gathered]) -> TrailRecords {
     let (mut maker, mut names) =
         (EventRecords::default(), BTreeMap::<SessionKey, SessionId>::new());
     let record = |Gathered { event, session, .. }: &Gathered| {
@@ -209,7 +208,8 @@ fn records(reached: &Reached, events: &[Gathered]) -> Records {
         maker.record(event)
     };
     let events = events.iter().map(record).collect();
-    Records { log: path(reached), task: reached.task.clone(), events }
+    let task = reached.task.as_ref().map(ToString::to_string);
+    TrailRecords { log: path(reached), task, events }
 }
 
 /// Files of several machines may have the same path; a path of another machine must not be looked up locally.
@@ -225,6 +225,7 @@ fn checkpoint(reached: Reached, extent: Extent) -> Checkpoint {
     (identity.size, identity.read.length) = (length, length);
     let path = path(&reached);
     let Reached { format, task, position, complete, .. } = reached;
+    let task = task.map(|task| task.to_string());
     let facts = SourceFacts { path, format, task, identity };
     let state = Json::of(&extent).unwrap_or_default();
     Checkpoint { facts, position, state, complete }

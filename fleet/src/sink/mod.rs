@@ -28,11 +28,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    emitters::database::{Rows, query::Totals},
-    ledger::{Commit, CommitError, Receipt, SourceName},
-};
-use foldline_cli::shared::{DatabasePlace, DistinctFiles, Records, stop_flag};
+use foldline::ledger::{Commit, CommitError, Receipt, SourceName};
+use foldline_cli::shared::{DatabasePlace, DistinctFiles, TrailRecords, stop_flag};
+use foldline_database::{Rows, query::Totals};
 use rdkafka::{ClientConfig, consumer::CommitMode};
 
 pub(crate) use self::{
@@ -114,7 +112,7 @@ struct Sink {
     /// The partitions of their sources.
     partitions: HashMap<SourceName, i32>,
     /// The audit records of these commits.
-    records: Vec<(SourceName, Records)>,
+    records: Vec<(SourceName, TrailRecords)>,
     pending_size: usize,
     since: Option<Instant>,
     /// When the last event arrived, or the offsets were last moved to the ends.

@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{conversation::Json, ledger::Mark};
+use foldline::ledger::Mark;
+use foldline_domain::Json;
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},

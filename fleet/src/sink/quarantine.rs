@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use foldline::{
-    conversation::Json,
-    ledger::{Mark, SourceName},
-};
+use foldline::ledger::{Mark, SourceName};
+use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
 use super::{destination::Destination, marks::name, topic::Topic};

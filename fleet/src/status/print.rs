@@ -5,8 +5,8 @@ use std::{
     io::{self, Write},
 };
 
-use foldline::{emitters::terminal::neutralise_line, json};
 use foldline_cli::shared::{Clip, Layout, width, write_table};
+use foldline_render::terminal::neutralise_line;
 
 use super::{
     Status,
@@ -23,7 +23,7 @@ const SHIPPERS: usize = 20;
 impl Status {
     pub(super) fn print_json(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        json::write_pretty(&mut out, self)?;
+        foldline_json::write_pretty(&mut out, self)?;
         writeln!(out)?;
         out.flush()
     }

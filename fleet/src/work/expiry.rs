@@ -5,10 +5,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use foldline::{
-    conversation::Json,
-    ledger::{Ledger, Mark, SourceName},
-};
+use foldline::ledger::{Ledger, Mark, SourceName};
+use foldline_domain::Json;
 
 use crate::{error::Error, ledger::KafkaLedger};
 

@@ -33,7 +33,7 @@ use std::{
 };
 
 use clap::Args;
-use foldline::executors::Registry;
+use foldline_agents::Registry;
 use foldline_cli::shared::stop_flag;
 use rdkafka::{consumer::Consumer, error::KafkaError};
 

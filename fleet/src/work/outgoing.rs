@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, mem, sync::Arc};
 
 use foldline::{
-    conversation::{DomainEvent, Located, Position, SessionId, SessionKey},
-    emitters::patch::{ConversationPatch, PatchRecord, SessionPatches, session_patches},
-    json,
     ledger::SourceName,
     transduce::{Batch, Emitter, Gather, Resume},
+};
+use foldline_domain::{
+    DomainEvent, Located, Position, SessionId, SessionKey,
+    patch::{ConversationPatch, PatchRecord, SessionPatches, session_patches},
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +88,7 @@ impl Outgoing {
         session: SessionKey,
         at: (u64, Position),
         item: &impl Serialize,
-    ) -> Result<(), json::Error> {
+    ) -> Result<(), foldline_json::Error> {
         let Self { sender, memory, messages, size, .. } = self;
         let name = memory.sessions.get(&session).map(SessionId::as_str);
         sender.enclose(topic, (session, name), at, item, |message| {
@@ -96,7 +97,10 @@ impl Outgoing {
         })
     }
 
-    fn send_patches(&mut self, patches: Batch<(SessionKey, PatchRecord)>) -> Batch<json::Error> {
+    fn send_patches(
+        &mut self,
+        patches: Batch<(SessionKey, PatchRecord)>,
+    ) -> Batch<foldline_json::Error> {
         let Some(topic) = self.target.patches.clone() else { return Batch::EMPTY };
         let mut failures = Batch::EMPTY;
         patches.drain_with(|(session, PatchRecord { seq, position, patch, .. })| {
@@ -106,8 +110,8 @@ impl Outgoing {
     }
 }
 
-impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<json::Error> {
+impl Emitter<Located<DomainEvent>, foldline_json::Error> for Outgoing {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<foldline_json::Error> {
         if let DomainEvent::Session(facts) = &event.item
             && let Some(name) = &facts.session_id
         {
@@ -127,7 +131,7 @@ impl Emitter<Located<DomainEvent>, json::Error> for Outgoing {
         failures
     }
 
-    fn finish(&mut self) -> Batch<json::Error> {
+    fn finish(&mut self) -> Batch<foldline_json::Error> {
         let finish = Emitter::<Located<DomainEvent>, _>::finish;
         let patches = self.patches.as_mut().map(finish);
         self.send_patches(patches.unwrap_or_default())

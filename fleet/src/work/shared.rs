@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use foldline::executors::Registry;
+use foldline_agents::Registry;
 use rdkafka::consumer::BaseConsumer;
 
 use super::group::Group;

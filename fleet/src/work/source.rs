@@ -3,13 +3,12 @@
 use std::{path::Path, sync::Arc};
 
 use foldline::{
-    conversation::{Json, Position, TaskId},
-    executors::Registry,
-    json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
     processor::{DEFAULT_MAX_LINE, Segments},
 };
+use foldline_agents::{Records, Registry};
 use foldline_cli::shared::pipeline::{self, LogEmitter, LogReducer, LogState};
+use foldline_domain::{Json, Position, TaskId};
 use serde::{Deserialize, Serialize};
 use tracing::{Span, field::Empty, info_span};
 
@@ -25,7 +24,7 @@ use crate::{
     place::Place,
 };
 
-type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>>;
+type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>, Records>;
 
 /// The state of a source, as stored in checkpoints.
 #[derive(Serialize, Deserialize)]
@@ -58,7 +57,7 @@ pub(super) struct Source {
     /// Its approximate size in bytes.
     pending_size: usize,
     /// An error of the emitters.
-    failed: Option<json::Error>,
+    failed: Option<foldline_json::Error>,
     events: u64,
     /// What the last checkpoint covers.
     sent: Extent,
@@ -106,7 +105,7 @@ impl Source {
         let mut facts = SourceFacts {
             path: piece.path.to_owned(),
             format: format.to_owned(),
-            task: piece.task.map(TaskId::from),
+            task: piece.task.map(str::to_owned),
             identity: Identity::default(),
         };
         let mut unfinished = Unfinished::default();
@@ -279,14 +278,14 @@ impl Source {
             host: self.sender.host.to_string(),
             path: facts.path.clone(),
             format: facts.format.clone(),
-            task: facts.task.clone(),
+            task: facts.task.as_deref().map(TaskId::from),
             file: extent.file,
             position,
             events: extent.events,
             complete,
         };
         let mut json = Vec::new();
-        json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
+        foldline_json::append(&mut json, &reached).map_err(|error| self.failure(&error))?;
         Ok(Some(self.sender.message(&self.target.checkpoints, self.name.as_str(), json)))
     }
 
@@ -348,7 +347,10 @@ impl Source {
         self.add(commit)
     }
 
-    fn add(&mut self, commit: Result<Commit<Vec<Message>>, json::Error>) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        commit: Result<Commit<Vec<Message>>, foldline_json::Error>,
+    ) -> Result<(), Error> {
         let commit = commit.map_err(|error| self.failure(&error))?;
         self.pending_size += size(&commit.output);
         match &mut self.pending {
@@ -365,7 +367,7 @@ impl Source {
         }
     }
 
-    fn failure(&self, error: &json::Error) -> Error {
+    fn failure(&self, error: &foldline_json::Error) -> Error {
         Error::State { source_name: self.name.clone(), reason: error.to_string() }
     }
 }

@@ -5,10 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::{Json, Position},
-    ledger::{Checkpoint, Commit, Ledger, Mark, SourceFacts},
-};
+use foldline::ledger::{Checkpoint, Commit, Ledger, Mark, SourceFacts};
+use foldline_domain::{Json, Position};
 use foldline_fleet::ledger::{self, KafkaLedger};
 use rdkafka::{
     ClientConfig,

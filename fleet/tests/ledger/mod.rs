@@ -6,12 +6,10 @@ use std::{
     time::Duration,
 };
 
-use foldline::{
-    conversation::{Json, Position},
-    ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts, SourceName},
-    testkit::ledger::{self, Engine},
-};
+use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts, SourceName};
+use foldline_domain::{Json, Position};
 use foldline_fleet::ledger::{Cluster, KafkaLedger, KafkaLedgerError, Message, Place};
+use foldline_testkit::ledger::{self, Engine};
 use proptest::{prelude::*, test_runner::TestRunner};
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,

@@ -12,12 +12,10 @@ pub use self::{
 use super::{
     decode::{Decode, Reads},
     line::{FramerState, Line, LineInputs, shift},
-    records::{Records, RecordsRead, whole_object},
 };
 use crate::{
     position::{Digest, Located, Position},
     transduce::{Emitter, Transducer},
-    wire::Record,
 };
 
 /// A line whose inputs are being reduced; `C` is the decoder's cursor.
@@ -31,14 +29,6 @@ pub(in crate::processor) struct OpenLine<'b, C> {
     digest: Option<Arc<Digest>>,
 }
 
-impl<'b> OpenLine<'b, RecordsRead> {
-    /// The record that is the whole line, if it is an object.
-    pub(in crate::processor) fn object(&self) -> Option<Located<Record<'b>>> {
-        let record = whole_object(&self.inputs)?;
-        Some(record.with_line_sha256(self.digest.clone()))
-    }
-}
-
 impl<'b, C: Default> OpenLine<'b, C> {
     pub(in crate::processor) fn new(
         line: Line<'b>,
@@ -48,6 +38,16 @@ impl<'b, C: Default> OpenLine<'b, C> {
         let digest = (hashes_lines && !line.bytes.is_empty()).then(|| Arc::new(line.digest()));
         let Line { lines, next, .. } = line;
         Self { inputs: LineInputs::new(line), begin, next, lines, digest }
+    }
+
+    /// The input that is the whole line, if the decoder knows it.
+    pub(in crate::processor) fn whole<D>(&self, decoder: &D) -> Option<Located<D::Input<'b>>>
+    where
+        D: Decode<Cursor = C>,
+    {
+        let (text, position) = self.inputs.verbatim()?;
+        let (at, input) = decoder.whole(text)?;
+        Some(Located::new(position(at), input).with_line_sha256(self.digest.clone()))
     }
 
     /// Shifts the position of the line by `before`.
@@ -146,7 +146,7 @@ pub(in crate::processor) struct Held<C> {
 
 /// A processor without its framer.
 #[derive(Debug)]
-pub(in crate::processor) struct Drive<R, S, M, D: Decode = Records> {
+pub(in crate::processor) struct Drive<R, S, M, D: Decode> {
     pub(in crate::processor) transducer: Transducer<R, S, M>,
     pub(in crate::processor) decoder: D,
     pub(in crate::processor) counts: Counts,

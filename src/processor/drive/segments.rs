@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Decode, Finished, Reads, Records};
+use super::{Decode, Finished, Reads};
 use crate::{
-    json,
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
     position::Position,
     processor::{LastLine, Processor},
@@ -51,7 +50,7 @@ pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
 ///
 /// The example `access_log` is a whole run.
 #[derive(Debug)]
-pub struct Segments<R, S, M, D: Decode = Records> {
+pub struct Segments<R, S, M, D: Decode> {
     processor: Processor<R, S, M, D>,
     name: SourceName,
     facts: SourceFacts,
@@ -189,7 +188,10 @@ where
     ///
     /// # Panics
     /// If the reducer panicked in an earlier step; see [`Transducer`](crate::transduce::Transducer).
-    pub fn commit(&mut self, identity: Identity) -> Result<Commit<M::Segment>, json::Error> {
+    pub fn commit(
+        &mut self,
+        identity: Identity,
+    ) -> Result<Commit<M::Segment>, foldline_json::Error> {
         let state = self.processor.snapshot().to_json()?;
         let output = self.processor.cut();
         let position = self.processor.next_record();
@@ -210,7 +212,7 @@ where
         self,
         identity: impl FnOnce(Position) -> Identity,
         each: impl FnMut(Out),
-    ) -> Result<LastSegment<S, M>, json::Error>
+    ) -> Result<LastSegment<S, M>, foldline_json::Error>
     where
         R: Reads<D, S, E>,
         M: Emitter<E, Out>,

@@ -1,10 +1,9 @@
 //! [`Snapshot`]: a processor's state as a value.
 
+use foldline_json::Json;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{
-    conversation::Json, position::Position, processor::line::FramerState, transduce::Resume,
-};
+use crate::{position::Position, processor::line::FramerState, transduce::Resume};
 
 /// Counts of the data that a [`Processor`](crate::processor::Processor) has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +43,6 @@ pub struct Within {
 
 /// The remains of a processor at the end of a log: see [`Processor::finish`](crate::processor::Processor::finish).
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Finished<S, M> {
     /// The end of the log.
     pub framer: FramerState,
@@ -91,7 +89,7 @@ impl<S: Serialize, E: Serialize> Snapshot<S, E> {
     ///
     /// # Errors
     /// The `Serialize` of the state or the memory fails; the types of this crate never do.
-    pub fn to_json(&self) -> Result<Json, crate::json::Error> {
+    pub fn to_json(&self) -> Result<Json, foldline_json::Error> {
         Json::of(&Stored { version: VERSION, snapshot: self })
     }
 }

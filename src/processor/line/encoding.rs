@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The encoding of the input, according to the byte order mark at its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Encoding {
     /// Nothing was read yet.
     #[default]

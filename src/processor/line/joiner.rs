@@ -1,7 +1,7 @@
 //! [`Joiner`]: joins objects that span several lines.
 
 use super::{FramerState, Line};
-use crate::{position::Position, wire::Object};
+use crate::position::Position;
 
 /// Joins the lines of a pretty-printed object or array.
 ///
@@ -105,7 +105,7 @@ fn may_go_on(line: &[u8]) -> bool {
 fn is_record(line: &[u8]) -> bool {
     line.starts_with(b"{\"")
         && line.ends_with(b"}")
-        && str::from_utf8(line).is_ok_and(|line| Object::parse(line).is_ok())
+        && str::from_utf8(line).is_ok_and(foldline_json::is_valid)
 }
 
 /// The number of open brackets at the end of a line; `None` if it ends within a string, or closes too many brackets.

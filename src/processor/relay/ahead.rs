@@ -2,21 +2,19 @@
 
 use memchr::memchr_iter;
 
+use super::ParseAhead;
 use crate::processor::{
     Processor,
-    decode::Reads,
+    decode::{Decode, Reads},
     drive::{OpenLine, Stage, reducing},
     line::{Encoding, FramerState, Line, is_open_ended, shift},
-    records::{Records, RecordsRead},
 };
 use crate::{
-    conversation::DomainEvent,
     position::{Located, Position},
     transduce::Reducer,
-    wire::ParseAhead,
 };
 
-/// The maximum number of parsed lines of a chunk: a parsed record takes many times the memory of a short line.
+/// The maximum number of parsed lines of a chunk: a parsed input takes many times the memory of a short line.
 const LINES: usize = 1 << 11;
 
 /// The assumed minimum length of a line, used to size the list.
@@ -25,26 +23,33 @@ const SHORT: usize = 256;
 /// The lines at the beginning of a chunk that can be parsed independently of the preceding data. Positions are
 /// relative to the chunk.
 #[derive(Debug)]
-pub(super) struct Ahead<'b, In> {
+pub(super) struct Ahead<'b, In, C> {
     bytes: &'b [u8],
-    lines: Vec<AheadLine<'b, In>>,
+    lines: Vec<AheadLine<'b, In, C>>,
     /// The rest of the chunk.
     rest: &'b [u8],
 }
 
 #[derive(Debug)]
-enum AheadLine<'b, In> {
-    /// The line is a single object.
-    Object { record: Located<In>, next: FramerState },
+enum AheadLine<'b, In, C> {
+    /// The line is a single input.
+    Whole { input: Located<In>, next: FramerState },
     /// Any other line, which is rare.
-    Other(Box<OpenLine<'b, RecordsRead>>),
+    Other(Box<OpenLine<'b, C>>),
 }
 
-impl<'b, In> Ahead<'b, In> {
-    /// Splits a chunk that begins with a line, and parses the records.
-    pub(super) fn of<A>(ahead: &'b A, bytes: &'b [u8], max_line: usize, hashes_lines: bool) -> Self
+impl<'b, In, C: Default> Ahead<'b, In, C> {
+    /// Splits a chunk that begins with a line, and parses the inputs.
+    pub(super) fn of<A, D>(
+        ahead: &'b A,
+        decoder: &D,
+        bytes: &'b [u8],
+        max_line: usize,
+        hashes_lines: bool,
+    ) -> Self
     where
-        A: ParseAhead<Parsed<'b> = In>,
+        A: ParseAhead<D, Parsed<'b> = In>,
+        D: Decode<Cursor = C>,
     {
         let at = |line, offset: usize| FramerState {
             position: Position { line, offset: offset as u64 },
@@ -63,11 +68,11 @@ impl<'b, In> Ahead<'b, In> {
             let (position, next) = (begin.position, at(number, end + 1));
             let line = Line { position, bytes: line, skipped: 0, sha256: None, lines: 1, next };
             let line = OpenLine::new(line, begin, hashes_lines);
-            lines.push(match line.object() {
+            lines.push(match line.whole(decoder) {
                 Some(Located { position, line_sha256, session, item }) => {
                     let item = ahead.parse_ahead(item);
-                    let record = Located { position, line_sha256, session, item };
-                    AheadLine::Object { record, next }
+                    let input = Located { position, line_sha256, session, item };
+                    AheadLine::Whole { input, next }
                 }
                 None => AheadLine::Other(Box::new(line)),
             });
@@ -77,31 +82,31 @@ impl<'b, In> Ahead<'b, In> {
     }
 }
 
-impl<R, S, M> Processor<R, S, M> {
-    /// Reduces the lines of a chunk, like [`push`](Self::push): `ahead` reduces parsed records.
-    pub(super) fn push_ahead<In>(
+impl<R, S, M, D: Decode> Processor<R, S, M, D> {
+    /// Reduces the lines of a chunk, like [`push`](Self::push): `ahead` reduces parsed inputs.
+    pub(super) fn push_ahead<In, Event>(
         &mut self,
-        ahead: &impl Reducer<Located<In>, S, Located<DomainEvent>>,
-        chunk: Ahead<'_, In>,
-        mut each: impl FnMut(Located<DomainEvent>),
+        ahead: &impl Reducer<Located<In>, S, Located<Event>>,
+        chunk: Ahead<'_, In, D::Cursor>,
+        mut each: impl FnMut(Located<Event>),
     ) where
-        R: Reads<Records, S, Located<DomainEvent>>,
+        R: Reads<D, S, Located<Event>>,
     {
         let Ahead { bytes, lines, rest } = chunk;
         let Self { framer, drive } = self;
         let is_plain = framer.is_between_lines() && drive.limit.is_none();
-        // In any other state, the parsed records are discarded.
+        // In any other state, the parsed inputs are discarded.
         if !(is_plain && matches!(drive.stage, Stage::Reading(None))) {
             return self.push_bytes(bytes, &mut reducing(each));
         }
         let before = framer.position();
         for line in lines {
             match line {
-                AheadLine::Object { mut record, mut next } => {
-                    shift(&mut record.position, before);
+                AheadLine::Whole { mut input, mut next } => {
+                    shift(&mut input.position, before);
                     shift(&mut next.position, before);
                     framer.pass(next);
-                    let events = drive.transducer.reduce(|_, state| ahead.reduce(state, record));
+                    let events = drive.transducer.reduce(|_, state| ahead.reduce(state, input));
                     events.drain_with(&mut each);
                     drive.was_reduced(next, &reducing(&mut each));
                 }

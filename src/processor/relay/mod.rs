@@ -13,29 +13,59 @@ use self::{
 };
 use super::{
     Processor,
-    decode::Reads,
+    decode::{Decode, Reads},
     drive::{Drive, Limit},
-    records::Records,
 };
 use crate::{
-    conversation::DomainEvent,
-    position::Located,
+    position::{Located, Locating},
     transduce::{Emitter, Reducer},
-    wire::ParseAhead,
 };
+
+/// The size of a value in memory, which bounds how much is held.
+pub trait HeapSize {
+    /// About how many bytes the value takes on the heap.
+    fn heap_size(&self) -> usize;
+}
+
+impl<T: HeapSize> HeapSize for Box<T> {
+    fn heap_size(&self) -> usize {
+        T::heap_size(self)
+    }
+}
+
+/// Parses inputs without their predecessors: in any order, on any thread.
+///
+/// A reducer receives the parsed inputs in the order of the log. For [`Processor::relay`].
+pub trait ParseAhead<D: Decode>: Sync + 'static {
+    /// A parsed input.
+    type Parsed<'a>
+    where
+        Self: 'a;
+
+    /// Parses an input.
+    fn parse_ahead<'a>(&'a self, input: D::Input<'a>) -> Self::Parsed<'a>;
+}
+
+impl<D: Decode, R: ParseAhead<D>> ParseAhead<D> for Locating<R> {
+    type Parsed<'a> = R::Parsed<'a>;
+
+    fn parse_ahead<'a>(&'a self, input: D::Input<'a>) -> Self::Parsed<'a> {
+        self.get_ref().parse_ahead(input)
+    }
+}
 
 /// The maximum size of the events of a chunk in memory, in bytes, before they are emitted.
 const EVENTS: usize = 4 << 20;
 
-impl<R, S, M> Processor<R, S, M> {
+impl<R, S, M, D: Decode> Processor<R, S, M, D> {
     /// Reduces and emits all data of `read`, on this thread and a second one: equivalent to [`push`](Self::push), in
     /// the same order but faster. `read` appends the next bytes to a buffer, nothing at the end. `after` is called
-    /// when the events of such a chunk were emitted. `ahead` is the reducer for records that were parsed ahead of
-    /// their turn, such as [`Preparsed`](crate::executors::Preparsed).
+    /// when the events of such a chunk were emitted. `ahead` is the reducer for inputs that were parsed ahead of
+    /// their turn.
     ///
     /// A chunk stays on one thread, and only the turn is passed on: the threads take turns in reading bytes, in
-    /// reducing and in emitting, but split lines and parse records at any time. The cores exchange the state and
-    /// little else, because exchanging records or events costs more than it saves.
+    /// reducing and in emitting, but split lines and parse inputs at any time. The cores exchange the state and
+    /// little else, because exchanging inputs or events costs more than it saves.
     ///
     /// It does not [pause](Self::pausing_at), and ends early if the reducer [is done](Self::is_done).
     ///
@@ -44,7 +74,7 @@ impl<R, S, M> Processor<R, S, M> {
     ///
     /// # Panics
     /// If a reducer, the emitter or a closure panics.
-    pub fn relay<A, Out, E>(
+    pub fn relay<A, Event, Out, E>(
         self,
         ahead: &A,
         read: impl FnMut(&mut Vec<u8>) -> Result<(), E> + Send,
@@ -52,19 +82,22 @@ impl<R, S, M> Processor<R, S, M> {
         mut after: impl FnMut(&mut M) -> Result<(), E> + Send,
     ) -> Result<Self, E>
     where
-        R: Reads<Records, S, Located<DomainEvent>> + Send,
-        A: ParseAhead + for<'a> Reducer<Located<A::Parsed<'a>>, S, Located<DomainEvent>>,
+        R: Reads<D, S, Located<Event>> + Send,
+        D: Clone + Send + Sync,
+        D::Cursor: Send,
+        Event: HeapSize + Send,
+        A: ParseAhead<D> + for<'a> Reducer<Located<A::Parsed<'a>>, S, Located<Event>>,
         S: Send,
-        M: Emitter<Located<DomainEvent>, Out> + Send,
+        M: Emitter<Located<Event>, Out> + Send,
         E: Send,
     {
         let Drive { limit, hashes_lines, .. } = self.drive;
-        let max_line = self.framer.max_line();
+        let (max_line, decoder) = (self.framer.max_line(), self.drive.decoder.clone());
         let (reduces, mut emitter) = self.replace_emitter((), None);
         let source = Mutex::new(Source { read, chunks: 0, carried: Vec::new(), has_ended: false });
         let reduces = Turns::new(reduces);
         let mut has_failed = false;
-        let emits = Turns::new(|events: &mut Vec<Located<DomainEvent>>| {
+        let emits = Turns::new(|events: &mut Vec<Located<Event>>| {
             for event in events.drain(..).filter(|_| !has_failed) {
                 emitter.emit(&event).drain_with(&mut each);
             }
@@ -82,11 +115,11 @@ impl<R, S, M> Processor<R, S, M> {
             let (mut chunk, mut events, mut failed) = (Vec::new(), Vec::new(), None);
             loop {
                 let Some(number) = lock(&source).next(&mut chunk)? else { return Ok(()) };
-                let lines = Ahead::of(ahead, &chunk, max_line, hashes_lines);
+                let lines = Ahead::of(ahead, &decoder, &chunk, max_line, hashes_lines);
                 let is_done = reduces.take(number, |processor| {
                     let mut size = 0;
                     processor.push_ahead(ahead, lines, |event| {
-                        size += event.item.size();
+                        size += event.item.heap_size();
                         events.push(event);
                         if size >= EVENTS {
                             size = 0;
@@ -126,7 +159,7 @@ impl<R, S, M> Processor<R, S, M> {
         Ok(reduces.into_inner().replace_emitter(emitter, limit).0)
     }
 
-    fn replace_emitter<N>(self, emitter: N, limit: Option<Limit<N>>) -> (Processor<R, S, N>, M) {
+    fn replace_emitter<N>(self, emitter: N, limit: Option<Limit<N>>) -> (Processor<R, S, N, D>, M) {
         let Self { framer, drive } = self;
         let (drive, before) = drive.replace_emitter(emitter, limit);
         let next = Processor { framer, drive };

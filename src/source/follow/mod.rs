@@ -108,8 +108,12 @@ impl Follow {
     /// # Errors
     /// It cannot be opened, or is not a regular file.
     pub fn open(path: impl Into<PathBuf>, until: Until) -> Result<Self, SourceError> {
-        let path = path.into();
-        let file = LogFile::open_regular(&path)?;
+        Self::of(LogFile::open_regular(path)?, until)
+    }
+
+    /// Follows an open file.
+    pub(super) fn of(file: LogFile, until: Until) -> Result<Self, SourceError> {
+        let path = file.path().to_owned();
         let mut follow = Self {
             path,
             until,

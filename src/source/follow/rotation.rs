@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use super::{
-    super::{
-        LogFile, Notice, SourceError, Until, rotated,
-        status::{Number, milliseconds, number},
-    },
-    Follow, Look,
+use super::super::{
+    LogFile, Notice, SourceError, Until, rotated,
+    status::{Number, milliseconds, number},
 };
+use super::{Follow, Look};
 use crate::ledger::{CERTAIN, Extent, Identity};
 
 impl Follow {
@@ -27,7 +25,7 @@ impl Follow {
                 notice.iter().for_each(|notice| self.log(notice));
                 return Ok(notice);
             }
-            self.file = LogFile::open_regular(&self.path)?;
+            self.file = self.file.openers().open_regular(&self.path)?;
             self.is_rotated = false;
             self.seek(0)?;
         }
@@ -110,7 +108,7 @@ impl Follow {
             let younger = self.younger_than(here)?;
             let next = younger.as_ref().and_then(|younger| younger.first());
             let path = next.map_or(&self.path, |next| &next.path);
-            let file = match LogFile::open_regular(path) {
+            let file = match self.file.openers().open_regular(path) {
                 Err(error) if error.is_not_found() => break,
                 file => file?,
             };

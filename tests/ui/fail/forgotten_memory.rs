@@ -1,6 +1,8 @@
 //! `Memoryless` does not forget a memory, nor that a guarded emitter panicked.
 
-use foldline::transduce::{Batch, Emitter, Memoryless, Resume, emit_fn, guard};
+
+
+use foldline::transduce::{Batch, emit_fn, Emitter, guard, Memoryless, Resume};
 
 struct Sum(u32);
 

@@ -1,5 +1,7 @@
 //! A type without an `impl` of `Emitter` for the events at hand.
 
+
+
 use foldline::transduce::{Batch, Emitter, Reducer, Transducer};
 
 struct Count;

@@ -2,10 +2,9 @@
 
 use std::convert::Infallible;
 
-use foldline::transduce::{
-    Batch, Both, Emitter, Keyed, KeyedEmitter, Reducer, Tee, Transducer, contramap, emit_fn, filter,
-    map, reduce_fn,
-};
+use foldline::transduce::{Batch, Both, contramap, emit_fn, Emitter, filter, Keyed, KeyedEmitter, map, reduce_fn, Reducer, Tee, Transducer};
+
+
 
 struct Event {
     text: String,

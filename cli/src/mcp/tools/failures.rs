@@ -1,9 +1,7 @@
 //! `failures`: failed calls, their reasons, and where the same command succeeded later.
 
-use foldline::{
-    conversation::{ActionType, FileChange, NormalizedEntry},
-    emitters::database::query::{FoundEntry, SessionFilter},
-};
+use foldline_database::query::{FoundEntry, SessionFilter};
+use foldline_domain::{ActionType, FileChange, NormalizedEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,9 +1,7 @@
 //! `files_touched`: files that agents read or changed, or the sessions that touched one.
 
-use foldline::emitters::{
-    database::query::{FileRow, SessionFileRow},
-    human,
-};
+use foldline_database::query::{FileRow, SessionFileRow};
+use foldline_render::human;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,9 +1,8 @@
 //! `get_session`: entries of a session.
 
-use foldline::{
-    conversation::{NormalizedEntry, NormalizedEntryType},
-    emitters::{database::query::SessionRow, human},
-};
+use foldline_database::query::SessionRow;
+use foldline_domain::{NormalizedEntry, NormalizedEntryType};
+use foldline_render::human;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `recent_sessions`: the latest sessions.
 
-use foldline::emitters::database::query::{SessionFilter, SessionOrder, StateFilter};
+use foldline_database::query::{SessionFilter, SessionOrder, StateFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

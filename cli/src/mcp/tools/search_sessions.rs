@@ -1,6 +1,6 @@
 //! `search_sessions`: a full-text search.
 
-use foldline::emitters::database::query::{FoundEntry, MATCH, SearchTerms};
+use foldline_database::query::{FoundEntry, MATCH, SearchTerms};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

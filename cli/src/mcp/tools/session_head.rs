@@ -1,6 +1,7 @@
 //! The lines that introduce a session.
 
-use foldline::emitters::{database::query::SessionRow, human};
+use foldline_database::query::SessionRow;
+use foldline_render::human;
 
 use crate::mcp::{call::Call, quote::quoted};
 

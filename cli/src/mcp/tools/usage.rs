@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use foldline::{
-    emitters::{human, usage::UsageSum},
-    pricing::CostBasis,
-};
+use foldline_database::usage::UsageSum;
+use foldline_domain::pricing::CostBasis;
+use foldline_render::human;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

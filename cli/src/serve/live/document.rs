@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use foldline::{
-    conversation::{Conversation, DomainEvent, EntryIdx, Outcome},
-    emitters::{
-        html::{Fragment, History, Page, Place, Snapshot},
-        patch::{EntryIndices, PatchEmitter},
-    },
-    json,
+use foldline_domain::{
+    Conversation, DomainEvent, EntryIdx, Outcome,
+    patch::{EntryIndices, PatchEmitter},
     pricing::Prices,
     store::{MsgStore, Recent, UpdateId},
 };
+use foldline_render::html::{Fragment, History, Page, Place, Snapshot};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -175,7 +172,7 @@ impl Document {
         let root = self.history.page().snapshot().outermost_of(*index);
         let change = Change { index: *index, place: *place, parent: *parent, root, html };
         // Strings and numbers always have a JSON form.
-        let change = json::to_string(&change).unwrap_or_default();
+        let change = foldline_json::to_string(&change).unwrap_or_default();
         let id = UpdateId { epoch: self.store.epoch(), seq: self.fragments.last() + 1 };
         let event = sse::numbered("fragment", &id, &change);
         let bytes = event.len();

@@ -1,6 +1,6 @@
 //! Sessions that are open in a browser or a program.
 //!
-//! A [`LiveSession`] is a thread that reads the log, the [`MsgStore`](foldline::store::MsgStore) of which programs get
+//! A [`LiveSession`] is a thread that reads the log, the [`MsgStore`](foldline_domain::store::MsgStore) of which programs get
 //! patches, and the [`Document`](document::Document) of which browsers get the page. It begins with the first
 //! request for the session, and ends some time after the last one. Each has an epoch, a random name: numbers of
 //! changes are only valid within an epoch.

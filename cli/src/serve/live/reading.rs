@@ -9,12 +9,12 @@ use std::{
 };
 
 use foldline::{
-    conversation::{Conversation, DomainEvent, Located, SessionKey},
-    emitters::database::{SessionEvents, Store, query::SessionLog},
     processor::DEFAULT_MAX_LINE,
-    source::{Follow, SourceError, Step, Until},
+    source::{SourceError, Step, Until},
     transduce::{Batch, Emitter, filter},
 };
+use foldline_database::{SessionEvents, Store, query::SessionLog};
+use foldline_domain::{Conversation, DomainEvent, Located, SessionKey};
 
 use super::session::LiveSession;
 use crate::{error::Error, log::Log, pipeline, program::Program};
@@ -115,7 +115,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
     let age = grew.and_then(|grew| SystemTime::now().duration_since(grew).ok());
     let is_complete = age.is_some_and(|age| age > GROWS);
     let until = if is_complete { Until::EndOfFile } else { Until::Stopped };
-    let follow = Follow::open(&*source.path, until)?.with_stop(Arc::clone(&live.stop));
+    let follow = program.openers().follow(&*source.path, until)?.with_stop(Arc::clone(&live.stop));
     let mut log = Log::Followed(Box::new(follow));
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
     let (publish, key) = (Publish(Arc::clone(live)), SessionKey(source.key));

@@ -3,10 +3,8 @@
 
 use std::{collections::BTreeMap, convert::Infallible, path::PathBuf, sync::Arc, time::SystemTime};
 
-use foldline::{
-    conversation::{DomainEvent, Located, SessionKey},
-    transduce::{Batch, Emitter},
-};
+use foldline::transduce::{Batch, Emitter};
+use foldline_domain::{DomainEvent, Located, SessionKey};
 
 use super::{
     session::{LiveSession, Viewer},

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use foldline::store::MsgStore;
+use foldline_domain::store::MsgStore;
 use tokio::sync::watch;
 
 use super::{

@@ -10,10 +10,8 @@ use std::{
     time::Duration,
 };
 
-use foldline::{
-    conversation::SessionKey,
-    emitters::database::{Store, query::SessionLog},
-};
+use foldline_database::{Store, query::SessionLog};
+use foldline_domain::SessionKey;
 
 use super::{document::Begun, reading, session::LiveSession};
 use crate::{error::Error, program::Program};

@@ -1,9 +1,7 @@
 //! [`Timeline`]: the moments of the events of a session, for playback.
 
-use foldline::{
-    conversation::{DomainEvent, NormalizedEntryType, Timestamp},
-    emitters::html::{Fragment, Place, is_seam},
-};
+use foldline_domain::{DomainEvent, NormalizedEntryType, Timestamp};
+use foldline_render::html::{Fragment, Place, is_seam};
 use jiff::tz::TimeZone;
 
 /// The longest counted pause, in milliseconds: users may leave a session overnight.
@@ -169,10 +167,8 @@ fn mark(event: &DomainEvent, fragment: Option<&Fragment>) -> Mark {
 
 #[cfg(test)]
 mod tests {
-    use foldline::{
-        conversation::{NormalizedEntry, NormalizedEntryType::AssistantMessage},
-        emitters::html::HtmlEmitter,
-    };
+    use foldline_domain::{NormalizedEntry, NormalizedEntryType::AssistantMessage};
+    use foldline_render::html::HtmlEmitter;
 
     use super::*;
 

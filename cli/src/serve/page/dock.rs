@@ -1,6 +1,6 @@
 //! The dock: the displayed moment of the page, and controls to change it.
 
-use foldline::conversation::Timestamp;
+use foldline_domain::Timestamp;
 use maud::{Markup, html};
 
 use super::{frame::icon, map::map};

@@ -1,6 +1,6 @@
 //! The origin of an entry, at its end.
 
-use foldline::emitters::terminal::neutralise;
+use foldline_render::terminal::neutralise;
 use maud::{Markup, html};
 
 use crate::serve::explain::{Cause, MOST_CAUSES};

@@ -1,6 +1,6 @@
 //! The common parts of all pages: the head, the name of the program, the help.
 
-use foldline::emitters::{html::SPRITE, human, terminal::neutralise_line};
+use foldline_render::{html::SPRITE, human, terminal::neutralise_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A page with this title, which is text.

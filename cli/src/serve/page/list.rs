@@ -1,6 +1,7 @@
 //! The list of sessions.
 
-use foldline::emitters::{database::query::SessionOrder, html::agent_family, human};
+use foldline_database::query::SessionOrder;
+use foldline_render::{html::agent_family, human};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 

@@ -10,7 +10,7 @@ mod session;
 mod usage;
 mod window;
 
-use foldline::emitters::html::SHARED_SCRIPT;
+use foldline_render::html::SHARED_SCRIPT;
 
 pub(super) use self::{
     dock::{end, words},

@@ -1,9 +1,8 @@
 //! The page of the usage and of the results of tools.
 
-use foldline::{
-    emitters::{database::query::ToolTotals, human},
-    pricing::CostBasis,
-};
+use foldline_database::query::ToolTotals;
+use foldline_domain::pricing::CostBasis;
+use foldline_render::human;
 use maud::{Markup, html};
 
 use super::{

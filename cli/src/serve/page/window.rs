@@ -2,7 +2,8 @@
 
 use std::{iter::once, ops::Range};
 
-use foldline::{conversation::EntryIdx, emitters::html::Snapshot};
+use foldline_domain::EntryIdx;
+use foldline_render::html::Snapshot;
 use maud::html;
 
 /// The largest number of top-level entries of a session that is loaded as a whole.
@@ -144,10 +145,8 @@ fn near(all: &[usize], index: usize, within: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use foldline::{
-        conversation::{DomainEvent, NormalizedEntry, NormalizedEntryType},
-        emitters::html::Page,
-    };
+    use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+    use foldline_render::html::Page;
 
     use super::*;
 

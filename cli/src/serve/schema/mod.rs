@@ -3,9 +3,9 @@
 //! Both are generated from the Rust types, and are served at `/api/schema.json` and `/api/types.d.ts`. A test
 //! compares them; `FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema` regenerates them.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mcp"))]
 mod renew;
-#[cfg(test)]
+#[cfg(all(test, feature = "mcp"))]
 mod typescript;
 
 /// A JSON Schema (2020-12) whose `$defs` are the types.

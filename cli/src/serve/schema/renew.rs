@@ -2,10 +2,7 @@
 
 use std::{fs, path::Path};
 
-use foldline::{
-    conversation::{Conversation, PortableSchema},
-    emitters::patch::ConversationPatch,
-};
+use foldline_domain::{Conversation, PortableSchema, patch::ConversationPatch};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use foldline::emitters::human;
+use foldline_render::human;
 
 use super::{
     body::{joined, kind_of},

@@ -166,7 +166,7 @@ fn check_url(url: &str) -> Result<(), Error> {
         .parse::<ureq::http::Uri>()
         .is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty()))
     {
-        return match is_secure && !cfg!(feature = "otlp-tls") {
+        return match is_secure && !cfg!(feature = "otlp") {
             true => {
                 refuse(format!("{url} needs a foldline that was built with --features otlp-tls"))
             }

@@ -19,18 +19,10 @@ mod variables;
 
 use std::borrow::Cow;
 
-use foldline::{
-    conversation::SessionKey,
-    emitters::{
-        DynEmitter,
-        lines::Lines,
-        otlp::{Otlp, Signal, session_signals},
-        redact::Redact,
-    },
-    position::by_item,
-    pricing::Prices,
-    transduce::map,
-};
+use foldline::{position::by_item, transduce::map};
+use foldline_domain::{DynEmitter, SessionKey, lines::Lines, pricing::Prices};
+use foldline_otlp::{Otlp, Signal, session_signals};
+use foldline_render::redact::Redact;
 
 #[cfg(feature = "otlp")]
 pub(crate) use self::{collector::Collector, endpoint::Endpoints};

@@ -38,7 +38,7 @@ impl Poster {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent(concat!("foldline/", env!("CARGO_PKG_VERSION")));
-        #[cfg(feature = "otlp-tls")]
+        #[cfg(feature = "otlp")]
         let config = config.tls_config(tls());
         Self(config.build().new_agent())
     }
@@ -162,7 +162,7 @@ fn rejected(body: &[u8]) -> (u64, String) {
 }
 
 /// TLS with the certificates of the system.
-#[cfg(feature = "otlp-tls")]
+#[cfg(feature = "otlp")]
 fn tls() -> ureq::tls::TlsConfig {
     use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use foldline::emitters::otlp::Resource;
+use foldline_otlp::Resource;
 
 use crate::error::Error;
 

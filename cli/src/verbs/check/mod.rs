@@ -9,12 +9,11 @@ use std::{
 };
 
 use clap::Args;
-use foldline::emitters::{
-    database::query::Totals,
-    human,
+use foldline_database::{
+    query::Totals,
     sqlite::{Database, Finding, SqliteError},
-    terminal::neutralise_line,
 };
+use foldline_render::{human, terminal::neutralise_line};
 
 use crate::{
     distinct::DistinctFiles, error::Error, exit, homes::DatabaseOption, options::sentence_width,

@@ -6,11 +6,9 @@ use std::{
     path::Path,
 };
 
-use foldline::emitters::{
-    audit::{About, Verified, Verifier, verify},
-    human,
-    sqlite::Database,
-};
+use foldline_database::sqlite::Database;
+use foldline_domain::audit::{About, Verified, Verifier, verify};
+use foldline_render::human;
 
 use crate::{
     error::Error,

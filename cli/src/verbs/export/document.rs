@@ -2,13 +2,11 @@
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 
-use foldline::{
-    conversation::{Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType},
-    emitters::{html::Page, markdown::Markdown},
-    json,
-    pricing::Prices,
-    transduce::{Batch, Emitter},
+use foldline::transduce::{Batch, Emitter};
+use foldline_domain::{
+    Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, pricing::Prices,
 };
+use foldline_render::{html::Page, markdown::Markdown};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -78,7 +76,7 @@ impl Document {
     pub(super) fn render(
         mut self,
         redacted: &BTreeMap<&'static str, u64>,
-    ) -> Result<String, json::Error> {
+    ) -> Result<String, foldline_json::Error> {
         let note = note(redacted);
         match &mut self.content {
             Content::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
@@ -93,11 +91,11 @@ impl Document {
             Content::Html(page) => page.render(),
             Content::Markdown(both) => both.0.render(),
             Content::Json(conversation) if redacted.is_empty() => {
-                json::to_string_pretty(&conversation)? + "\n"
+                foldline_json::to_string_pretty(&conversation)? + "\n"
             }
             Content::Json(conversation) => {
                 let document = Redacted { conversation: &conversation, redacted };
-                json::to_string_pretty(&document)? + "\n"
+                foldline_json::to_string_pretty(&document)? + "\n"
             }
         })
     }

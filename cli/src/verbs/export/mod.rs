@@ -14,12 +14,11 @@ use std::{
 };
 
 use foldline::{
-    conversation::{ByItem, DomainEvent, Located, SessionKey, by_item},
-    emitters::{redact::Redact, terminal::neutralise_line},
     files::replace_file,
-    json,
     transduce::{Emitter, KeyedEmitter},
 };
+use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item};
+use foldline_render::{redact::Redact, terminal::neutralise_line};
 
 pub(crate) use self::args::ExportArgs;
 use self::{
@@ -83,7 +82,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
 /// The largest number of lines about what was replaced.
 const MOST_LINES: usize = 30;
 
-fn unwritten(error: json::Error) -> Error {
+fn unwritten(error: foldline_json::Error) -> Error {
     Error::Output(error.into())
 }
 
@@ -113,7 +112,7 @@ where
         return Ok((vec![emitter], database.exit_code()));
     }
     args.filters.refuse("they select sessions of the database, and a log is exported whole")?;
-    let mut log = Log::open(&args.session)?;
+    let mut log = Log::open(&program.openers(), &args.session)?;
     let executor = log.executor(&program.registry, &args.executor, args.max_line)?;
     let sessions = KeyedEmitter::new(
         |event: &Located<DomainEvent>| event.session,

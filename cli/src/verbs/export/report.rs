@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foldline::emitters::{
+use foldline_render::{
     human,
     redact::{Redaction, in_words},
 };

@@ -7,18 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use foldline::{
-    conversation::DomainEvent,
-    emitters::{
-        database::query::{SessionFilter, SessionOrder, SessionRow},
-        html::Contents,
-        human,
-        redact::Redact,
-    },
-    files::replace_file,
-    pricing::Prices,
-    transduce::Emitter,
-};
+use foldline::{files::replace_file, transduce::Emitter};
+use foldline_database::query::{SessionFilter, SessionOrder, SessionRow};
+use foldline_domain::{DomainEvent, pricing::Prices};
+use foldline_render::{html::Contents, human, redact::Redact};
 use jiff::tz::TimeZone;
 
 use super::{

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::executors::Registry;
+use foldline_agents::Registry;
 
 use super::{
     args::IngestArgs,

@@ -7,15 +7,12 @@ use std::{
     time::Duration,
 };
 
-use tracing::debug;
-
-use foldline::{
-    emitters::{
-        database::Rows,
-        sqlite::{Database, SqliteError},
-    },
-    ledger::Commit,
+use foldline::ledger::Commit;
+use foldline_database::{
+    Rows,
+    sqlite::{Database, SqliteError},
 };
+use tracing::debug;
 
 /// A thread with its own connection. It frees written commits, which other threads allocated, and moves
 /// pages from the write-ahead log into the database file, which waits for the disk.

@@ -30,6 +30,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use foldline::files::replace_file;
+use foldline_database::{
+    Store,
+    query::Totals,
+    sqlite::{Database, SqliteError},
+};
+use foldline_domain::{Text, metrics::Metrics};
+use foldline_render::transcript::TranscriptStyle;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use self::files::at_or_below;
@@ -55,16 +63,6 @@ use crate::{
     program::Program,
     say::say,
     sink::{ChosenSink, SinkKind, SinkOptions, SinkOutput},
-};
-use foldline::{
-    conversation::Text,
-    emitters::{
-        database::{Store, query::Totals},
-        metrics::Metrics,
-        sqlite::{Database, SqliteError},
-        transcript::TranscriptStyle,
-    },
-    files::replace_file,
 };
 
 pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
@@ -166,7 +164,8 @@ fn ingest_once(
     let (jobs, audited) = (jobs(args), args.audit.is_some());
     let segment_size = parallel::segment_size(jobs);
     let reading = Reading { program, sinks, options, audited, segment_size };
-    let Planned { plans, copies } = Planner::new(&database, args, &mut summary).plan(&files)?;
+    let Planned { plans, copies } =
+        Planner::new(&database, args, program.openers(), &mut summary).plan(&files)?;
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let maintenance = MaintenanceThread::start(db, wait)?;
     let writer = Writer::new(database, maintenance, outputs, progress, summary);

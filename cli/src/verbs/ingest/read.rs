@@ -7,16 +7,17 @@ use std::{
 };
 
 use foldline::{
-    conversation::Json,
-    emitters::{
-        audit::{EventRecord, EventRecords},
-        database::{RowEmitter, Rows},
-        metrics::Metrics,
-    },
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
     processor::{DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},
     source::{LogFile, Step},
     transduce::{Batch, Collecting, Fault, Gather, collecting},
+};
+use foldline_agents::Records;
+use foldline_database::{RowEmitter, Rows};
+use foldline_domain::{
+    Json,
+    audit::{EventRecord, EventRecords},
+    metrics::Metrics,
 };
 use serde::de::IgnoredAny;
 
@@ -24,7 +25,7 @@ use super::plan::{Plan, Start};
 use crate::{
     error::Error,
     log::Log,
-    outputs::Records,
+    outputs::TrailRecords,
     pipeline::{self, LogEmitter, LogReducer, LogState},
     program::Program,
     sink::{Gathered, SinkKind, SinkOptions, Sinks},
@@ -72,7 +73,7 @@ pub(crate) struct Segment {
     /// Rows, prepared on the reading thread to unburden the writing one.
     pub(super) commit: Commit<Rows>,
     /// For the audit trail, if there is one.
-    pub(super) records: Option<Records>,
+    pub(super) records: Option<TrailRecords>,
     /// For the files of the sinks.
     pub(super) gathered: Gathered,
     /// The number of bytes of the file.
@@ -90,7 +91,7 @@ impl Segment {
             (kept, gathered) = (events, bytes);
             rows
         });
-        let records = kept.map(|events| Records { log, task, events });
+        let records = kept.map(|events| TrailRecords { log, task, events });
         Self { commit, records, gathered, bytes }
     }
 
@@ -143,7 +144,7 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 
 /// The emitters of ingest.
 pub(crate) type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
-type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Records>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
@@ -167,7 +168,7 @@ fn try_read(
     plan: &Plan,
     each: &mut dyn FnMut(Piece) -> bool,
 ) -> Result<Option<End>, Error> {
-    let mut log = LogFile::open_regular(&plan.path)?;
+    let mut log = reading.program.openers().open_regular(&plan.path)?;
     let is_another = log.status()?.is_some_and(|status| !status.is_same_file(&plan.found));
     if is_another && plan.found.inode.is_some() {
         return Err(replaced(plan));
@@ -383,12 +384,12 @@ impl<'p> OpenLog<'p> {
         Ok(Some(End { mid_line: false, has_news, failures }))
     }
 
-    fn fail(&self, error: foldline::json::Error) -> Error {
+    fn fail(&self, error: foldline_json::Error) -> Error {
         fail(self.plan, error)
     }
 }
 
-fn fail(plan: &Plan, error: foldline::json::Error) -> Error {
+fn fail(plan: &Plan, error: foldline_json::Error) -> Error {
     Error::Input { path: plan.path.clone(), error: error.into() }
 }
 

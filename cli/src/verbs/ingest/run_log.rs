@@ -8,11 +8,11 @@ use std::{
 };
 
 use foldline::{
-    emitters::sqlite::{Database, SqliteError},
     ledger::{Commit, SourceFacts, SourceName},
     source::LogFile,
     transduce::Gather,
 };
+use foldline_database::sqlite::{Database, SqliteError};
 
 use super::{
     args::IngestArgs,

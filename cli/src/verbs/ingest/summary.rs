@@ -6,11 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{
-    emitters::{database::query::Totals, human::number_of, terminal::neutralise_line},
-    executors::Format,
-    ledger::Receipt,
-};
+use foldline::ledger::Receipt;
+use foldline_agents::Format;
+use foldline_database::query::Totals;
+use foldline_render::{human::number_of, terminal::neutralise_line};
 
 use crate::wrap::wrap_lines;
 

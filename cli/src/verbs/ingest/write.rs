@@ -1,5 +1,10 @@
 //! [`Writer`]: writes to the database, on one thread.
 
+use foldline::ledger::{Commit, Ledger as _, Receipt};
+use foldline_database::{
+    Rows,
+    sqlite::{Database, Replacement},
+};
 use indicatif::ProgressBar;
 
 use super::{
@@ -11,13 +16,6 @@ use super::{
 use crate::{
     error::Error,
     outputs::{Outputs, OutputsState},
-};
-use foldline::{
-    emitters::{
-        database::Rows,
-        sqlite::{Database, Replacement},
-    },
-    ledger::{Commit, Ledger as _, Receipt},
 };
 
 /// The bytes of logs per write, unless one commit has more.

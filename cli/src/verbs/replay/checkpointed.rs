@@ -7,7 +7,6 @@ use std::{
 };
 
 use foldline::{
-    conversation::Position,
     ledger::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
@@ -15,6 +14,8 @@ use foldline::{
     processor::Segments,
     source::Step,
 };
+use foldline_agents::Records;
+use foldline_domain::Position;
 
 use super::{
     args::ReplayArgs,
@@ -34,7 +35,7 @@ use crate::{
 /// The time between two checkpoints.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Records>;
 
 pub(super) fn run(
     program: &Program,

@@ -1,6 +1,6 @@
 //! [`Chosen`]: the requested outputs, and the result of a run with them.
 
-use foldline::emitters::{human, transcript::TranscriptStyle};
+use foldline_render::{human, transcript::TranscriptStyle};
 
 use super::args::ReplayArgs;
 use crate::{

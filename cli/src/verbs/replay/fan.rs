@@ -2,10 +2,8 @@
 
 use std::convert::Infallible;
 
-use foldline::{
-    conversation::{DomainEvent, Located},
-    transduce::{Batch, Emitter, Gather, Resume},
-};
+use foldline::transduce::{Batch, Emitter, Gather, Resume};
+use foldline_domain::{DomainEvent, Located};
 
 use crate::{
     malformed::Malformed,

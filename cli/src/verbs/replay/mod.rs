@@ -15,7 +15,7 @@ use std::{
 
 use foldline::{
     files::owner_only,
-    source::{Follow, LogFile, Step, Until, rotated_files},
+    source::{LogFile, Openers, Step, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::level_filters::LevelFilter;
@@ -46,7 +46,7 @@ pub(crate) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     let args = &ReplayArgs { file: find::log(program, &args.file)?, ..args.clone() };
     let chosen = Chosen::new(program, args)?;
     check_files(args)?;
-    let log = open(args)?;
+    let log = open(&program.openers(), args)?;
     match &args.checkpoint {
         Some(journal) => checkpointed::run(program, args, &chosen, journal, log),
         None => plain(program, args, &chosen, log),
@@ -118,17 +118,19 @@ fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut Lo
     (is_long && !is_slowed && has_two).then_some(file)
 }
 
-fn open(args: &ReplayArgs) -> Result<Log, Error> {
+fn open(openers: &Openers, args: &ReplayArgs) -> Result<Log, Error> {
     if !args.follow && args.checkpoint.is_none() {
-        return Log::open(&args.file);
+        return Log::open(openers, &args.file);
     }
     if args.file == Path::new("-") {
         let message = "--follow and --checkpoint need the name of a file";
         return Err(Error::WrongUse(message.to_owned()));
     }
     match args.follow {
-        true => Log::follow(&args.file, args.idle_exit.map_or(Until::Stopped, Until::Idle)),
-        false => Ok(Log::Followed(Box::new(Follow::open(&args.file, Until::EndOfFile)?))),
+        true => {
+            Log::follow(openers, &args.file, args.idle_exit.map_or(Until::Stopped, Until::Idle))
+        }
+        false => Ok(Log::Followed(Box::new(openers.follow(&args.file, Until::EndOfFile)?))),
     }
 }
 

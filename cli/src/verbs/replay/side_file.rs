@@ -7,10 +7,10 @@ use std::{
 };
 
 use foldline::{
-    conversation::{Json, Position},
     files::{owner_only, sync_name},
     ledger::{Extent, Mark},
 };
+use foldline_domain::{Json, Position};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 
 use foldline::{
-    conversation::{DomainEvent, Located},
     processor::Segments,
     transduce::{Batch, Emitter, Gather, Resume},
 };
+use foldline_agents::Records;
+use foldline_domain::{DomainEvent, Located};
 
 #[cfg(feature = "serve")]
 use crate::serve::RunningLog;
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// The log of a run, in segments for the database.
-pub(super) type RunSegments = Segments<LogReducer, LogState, LogEmitter<Consumers>>;
+pub(super) type RunSegments = Segments<LogReducer, LogState, LogEmitter<Consumers>, Records>;
 
 /// The consumers of a run. The database stores only the memory of its rows, which an ingest can resume.
 #[derive(Default)]

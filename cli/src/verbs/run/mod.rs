@@ -2,7 +2,7 @@
 //!
 //! The output of the agent is first written to a log, and then reduced; the log is complete at any moment, and
 //! its replay gives the same events. Lines of standard error are records of the log, see
-//! [`aside`](foldline::executors::aside).
+//! [`aside`](foldline_agents::aside).
 
 mod args;
 mod child;
@@ -15,7 +15,9 @@ mod weave;
 
 use std::{io, path::Path, process::ExitStatus, sync::mpsc::RecvTimeoutError};
 
-use foldline::{conversation::Timestamp, emitters::transcript::TranscriptStyle, files::owner_only};
+use foldline::files::owner_only;
+use foldline_domain::Timestamp;
+use foldline_render::transcript::TranscriptStyle;
 
 pub(crate) use self::args::RunArgs;
 use self::{

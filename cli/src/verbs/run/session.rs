@@ -9,10 +9,10 @@ use std::{
 };
 
 use foldline::{
-    executors::DynExecutor,
     ledger::{SourceFacts, SourceName},
     processor::{DEFAULT_MAX_LINE, Segments},
 };
+use foldline_agents::DynExecutor;
 
 use super::{
     args::RunArgs,

@@ -1,6 +1,7 @@
 //! [`Weave`]: merges the standard output and the standard error of an agent into one log.
 
-use foldline::{conversation::Timestamp, executors::aside};
+use foldline_agents::aside;
+use foldline_domain::Timestamp;
 
 /// The largest number of bytes of standard error that wait for the end of a line of standard output.
 const HELD: usize = 1 << 20;

@@ -2,13 +2,11 @@
 
 use std::io::{self, Write};
 
-use foldline::{
-    conversation::Timestamp,
-    emitters::database::{
-        StoredEntry,
-        query::{SessionFilter, SessionName, SessionOrder},
-    },
+use foldline_database::{
+    StoredEntry,
+    query::{SessionFilter, SessionName, SessionOrder},
 };
+use foldline_domain::Timestamp;
 use serde::Serialize;
 
 use crate::{

@@ -8,13 +8,13 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use foldline::{
-    conversation::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp},
-    emitters::database::query::Period,
-    emitters::transcript::{SessionTranscripts, Transcript, TranscriptStyle},
     processor::DEFAULT_MAX_LINE,
     source::{Step, Until},
     transduce::{Batch, Emitter},
 };
+use foldline_database::query::Period;
+use foldline_domain::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp};
+use foldline_render::transcript::{SessionTranscripts, Transcript, TranscriptStyle};
 use jiff::tz::TimeZone;
 
 mod entries;
@@ -141,7 +141,11 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
     if !args.follow {
         args.ask.filters.refuse_choice("a log is shown whole")?;
     }
-    let mut log = if args.follow { Log::follow(path, Until::Stopped)? } else { Log::open(path)? };
+    let openers = program.openers();
+    let mut log = match args.follow {
+        true => Log::follow(&openers, path, Until::Stopped)?,
+        false => Log::open(&openers, path)?,
+    };
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
     let shown = Shown::new(args, entry)?;
     let shown = SessionTranscripts::new(shown.style, move || shown.clone());

@@ -8,10 +8,9 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use foldline::{
-    conversation::TaskId,
-    emitters::{sqlite::Database, terminal::neutralise_line},
-};
+use foldline_database::sqlite::Database;
+use foldline_domain::TaskId;
+use foldline_render::terminal::neutralise_line;
 
 use crate::{
     answer::{AskArgs, Filters, answer, find},

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foldline::emitters::database::query::{SessionFilter, SessionOrder, TaskRow};
+use foldline_database::query::{SessionFilter, SessionOrder, TaskRow};
 use serde::{Serialize, Serializer};
 
 use crate::{

@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use foldline::{
-    emitters::{human, usage::all_tokens},
-    pricing::CostBasis,
-};
+use foldline_database::usage::all_tokens;
+use foldline_domain::pricing::CostBasis;
+use foldline_render::human;
 
 use super::group::Group;
 

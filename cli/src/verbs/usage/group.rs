@@ -3,10 +3,8 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use clap::ValueEnum;
-use foldline::{
-    conversation::Text,
-    emitters::usage::{PricedMessage, RootSession, SessionUsage, UsageSum},
-};
+use foldline_database::usage::{PricedMessage, RootSession, SessionUsage, UsageSum};
+use foldline_domain::Text;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
 use super::used::Used;

@@ -9,15 +9,9 @@ use std::{
     thread,
 };
 
-use foldline::{
-    emitters::{
-        human,
-        terminal::neutralise_line,
-        usage::{SessionUsage, UsageEmitter, count_once, join_companions},
-    },
-    processor::DEFAULT_MAX_LINE,
-    source::SourceError,
-};
+use foldline::{processor::DEFAULT_MAX_LINE, source::SourceError};
+use foldline_database::usage::{SessionUsage, UsageEmitter, count_once, join_companions};
+use foldline_render::{human, terminal::neutralise_line};
 
 use crate::{
     error::Error,
@@ -66,7 +60,7 @@ pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactne
             Err(error) => failures.push((found, error)),
         }
     }
-    leave_out_copies(&mut read);
+    leave_out_copies(program, &mut read);
     let mut sessions: Vec<_> = read.into_iter().flat_map(|(_, sessions)| sessions).collect();
     count_once(&mut sessions);
     Read { sessions: join_companions(sessions), failures }
@@ -133,9 +127,10 @@ fn sessions_of(
     found: &Found,
     exactness: Exactness,
 ) -> Result<Vec<SessionUsage>, Error> {
+    let openers = program.openers();
     let mut log = match found.is_named {
-        true => Log::open(&found.path)?,
-        false => Log::open_regular(&found.path)?,
+        true => Log::open(&openers, &found.path)?,
+        false => Log::open_regular(&openers, &found.path)?,
     };
     if !found.is_named && found.path.metadata().is_ok_and(|metadata| metadata.len() == 0) {
         return Ok(Vec::new());
@@ -151,7 +146,7 @@ fn sessions_of(
 }
 
 /// Removes copies of logs, which contain nothing new. Messages with ids are counted once anyway.
-fn leave_out_copies(read: &mut Vec<(PathBuf, Vec<SessionUsage>)>) {
+fn leave_out_copies(program: &Program, read: &mut Vec<(PathBuf, Vec<SessionUsage>)>) {
     let has_unnamed = |sessions: &[SessionUsage]| {
         let messages = sessions.iter().flat_map(|session| &session.messages);
         messages.into_iter().any(|message| message.of.message_id.is_none())
@@ -161,6 +156,6 @@ fn leave_out_copies(read: &mut Vec<(PathBuf, Vec<SessionUsage>)>) {
         .filter(|(_, sessions)| has_unnamed(sessions))
         .map(|(path, _)| path.clone())
         .collect();
-    let copies = ingest::copies(&suspects);
+    let copies = ingest::copies(&suspects, &program.openers());
     read.retain(|(path, _)| !copies.contains(path));
 }

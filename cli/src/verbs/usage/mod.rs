@@ -14,7 +14,8 @@ use std::{
 };
 
 use clap::Args;
-use foldline::{conversation::Timestamp, emitters::database::query::Period};
+use foldline_database::query::Period;
+use foldline_domain::Timestamp;
 
 pub(crate) use self::group::{By, Group, by_model, groups};
 pub(crate) use self::used::{Spent, Used};

@@ -3,17 +3,18 @@
 use std::{cmp::Reverse, collections::BTreeMap, mem, sync::Arc};
 
 use foldline::{
-    conversation::DomainEvent,
-    emitters::{
-        database::query::SessionFilter,
-        human,
-        terminal::neutralise_line,
-        usage::{PricedMessage, SessionUsage, UsageEmitter, UsageSum, all_tokens, priced},
-    },
     position::{Located, Position},
-    pricing::{CostBasis, Prices},
     transduce::Emitter,
 };
+use foldline_database::{
+    query::SessionFilter,
+    usage::{PricedMessage, SessionUsage, UsageEmitter, UsageSum, all_tokens, priced},
+};
+use foldline_domain::{
+    DomainEvent,
+    pricing::{CostBasis, Prices},
+};
+use foldline_render::{human, terminal::neutralise_line};
 
 use crate::say::say;
 

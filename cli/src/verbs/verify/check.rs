@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use foldline::{
-    conversation::Digest,
-    emitters::audit::{About, Head, PublicKey, Signature, Verified},
-    emitters::human,
+use foldline_domain::{
+    Digest,
+    audit::{About, Head, PublicKey, Signature, Verified},
 };
+use foldline_render::human;
 
 use super::{
     comparison::{Comparison, Fit},
@@ -155,7 +155,6 @@ impl<'s> Check<'s> {
                 self.gap(format!("{missed} made without it before record {seq}"));
             }
             About::Signature(signature) => self.signature(record.seq, signature),
-            _ => {}
         }
     }
 

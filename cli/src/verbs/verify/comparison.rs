@@ -1,6 +1,6 @@
 //! [`Comparison`]: the records of a trail, compared with the log that they were made from.
 
-use foldline::conversation::Digest;
+use foldline_domain::Digest;
 
 use super::source::{SourceLines, end_of_part};
 use crate::error::Error;

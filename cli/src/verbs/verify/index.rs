@@ -6,7 +6,7 @@ use std::{
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
 };
 
-use foldline::conversation::Digest;
+use foldline_domain::Digest;
 
 /// The number of lines that are read at once. Their records are compared in the order of the log.
 const BLOCK: usize = 128;

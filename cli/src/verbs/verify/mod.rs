@@ -12,15 +12,13 @@ use std::{
 };
 
 use clap::Args;
+use foldline_domain::{Digest, audit::verify};
+use foldline_render::terminal::neutralise;
 
 use self::{check::Check, source::SourceLines};
 use crate::{
     distinct::DistinctFiles, error::Error, exit, log::named, options::sentence_width,
-    verbs::audit_key::public_key, wrap::wrap_lines,
-};
-use foldline::{
-    conversation::Digest,
-    emitters::{audit::verify, terminal::neutralise},
+    program::Program, verbs::audit_key::public_key, wrap::wrap_lines,
 };
 
 const NOTE: &str = "\
@@ -48,7 +46,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) key: Vec<PathBuf>,
 }
 
-pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
+pub(crate) fn run(program: &Program, args: &VerifyArgs) -> Result<u8, Error> {
     let mut files = DistinctFiles::default();
     files.input("the trail", &args.audit)?;
     for source in &args.source {
@@ -59,7 +57,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
     }
     files.stdout()?;
     files.stderr()?;
-    let (code, report) = examine(args)?;
+    let (code, report) = examine(program, args)?;
     let path = args.audit.display();
     // A manipulated trail may contain any text.
     let written = match code {
@@ -74,9 +72,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8, Error> {
 }
 
 /// The exit code and the report.
-fn examine(args: &VerifyArgs) -> Result<(u8, String), Error> {
-    let sources =
-        args.source.iter().map(|path| SourceLines::read(path)).collect::<Result<Vec<_>, _>>()?;
+fn examine(program: &Program, args: &VerifyArgs) -> Result<(u8, String), Error> {
+    let openers = program.openers();
+    let sources = args.source.iter().map(|path| SourceLines::read(path, &openers));
+    let sources = sources.collect::<Result<Vec<_>, _>>()?;
     let keys = args.key.iter().map(|path| public_key(path)).collect::<Result<Vec<_>, _>>()?;
     let mut check = Check::new(sources, &keys, args.head);
     let open = |path: &Path| match File::open(path) {

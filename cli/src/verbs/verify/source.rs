@@ -6,10 +6,10 @@ use std::{
 };
 
 use foldline::{
-    conversation::Digest,
     processor::{Line, LineFramer},
-    source::LogFile,
+    source::{LogFile, Openers},
 };
+use foldline_domain::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::index::{IndexWriter, IndexedLine, LineIndex};
@@ -29,10 +29,10 @@ pub(super) struct SourceLines {
 }
 
 impl SourceLines {
-    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+    pub(super) fn read(path: &Path, openers: &Openers) -> Result<Self, Error> {
         let input = |error| Error::Input { path: path.to_owned(), error };
         let absolute = std::path::absolute(path).map_err(input)?;
-        let mut log = named(path, |path| LogFile::open(path))?;
+        let mut log = named(path, |path| openers.open(path))?;
         let mut framer = LineFramer::default();
         let mut index = IndexWriter::new().map_err(indexing)?;
         let (mut written, mut count) = (Ok(()), 0);

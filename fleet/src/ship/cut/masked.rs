@@ -5,7 +5,8 @@ use std::{convert::Infallible, fs, path::Path};
 use foldline::source::{Step, Until};
 use proptest::prelude::*;
 
-use super::{super::mask::SharedMasker, *};
+use super::super::mask::SharedMasker;
+use super::*;
 
 /// The longest message, and the longest line that is searched.
 const MAX: usize = 16;

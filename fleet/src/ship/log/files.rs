@@ -4,13 +4,11 @@ use std::path::Path;
 
 use foldline::source::{LogFile, SourceError, rotated_files};
 
-use super::{
-    super::{
-        checkpoint::Before,
-        look::{Look, Number},
-    },
-    ShippedLog,
+use super::super::{
+    checkpoint::Before,
+    look::{Look, Number},
 };
+use super::ShippedLog;
 
 impl ShippedLog {
     /// The device and inode of the current file.

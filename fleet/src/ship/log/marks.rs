@@ -4,10 +4,8 @@ use std::time::Instant;
 
 use foldline::{ledger::Identity, source::SourceError};
 
-use super::{
-    super::{checkpoint::Before, mark::Mark},
-    ShippedLog,
-};
+use super::super::{checkpoint::Before, mark::Mark};
+use super::ShippedLog;
 use crate::error::Error;
 
 impl ShippedLog {

@@ -4,10 +4,8 @@ use std::time::Instant;
 
 use foldline::source::{Notice, SourceError};
 
-use super::{
-    super::{checkpoint::Before, hole::Hole},
-    ShippedLog,
-};
+use super::super::{checkpoint::Before, hole::Hole};
+use super::ShippedLog;
 use crate::place::Place;
 
 impl ShippedLog {

@@ -6,13 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    super::{
-        log::{Read, ShippedLog},
-        outbox::Unsent,
-    },
-    POLL, Shipper,
+use super::super::{
+    log::{Read, ShippedLog},
+    outbox::Unsent,
 };
+use super::{POLL, Shipper};
 
 /// How long a stopped run waits for acknowledgements.
 const LAST: Duration = Duration::from_secs(10);

@@ -7,19 +7,15 @@ use std::{
 
 use foldline::source::SourceError;
 
-use super::{
-    super::{
-        examine::{Examined, examine},
-        finder::{Found, Sibling, is_rotated},
-        log::ShippedLog,
-        look::Look,
-        naming,
-        outbox::Unsent,
-    },
-    AGAIN, POLL, Round, Shipper,
-    candidate::Candidate,
-    reading::say_lost,
+use super::super::{
+    examine::{Examined, examine},
+    finder::{Found, Sibling, is_rotated},
+    log::ShippedLog,
+    look::Look,
+    naming,
+    outbox::Unsent,
 };
+use super::{AGAIN, POLL, Round, Shipper, candidate::Candidate, reading::say_lost};
 use crate::say::say;
 
 /// How long to wait for a file that may be a log.

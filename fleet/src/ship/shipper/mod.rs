@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::executors::Registry;
+use foldline_agents::Registry;
 
 use self::candidate::Candidate;
 use super::{

@@ -4,14 +4,12 @@ use std::time::{Duration, Instant};
 
 use foldline::source::SourceError;
 
-use super::{
-    super::{
-        finder::is_rotated,
-        log::{Read, ShippedLog},
-        outbox::Unsent,
-    },
-    AGAIN, POLL, Round, Shipper,
+use super::super::{
+    finder::is_rotated,
+    log::{Read, ShippedLog},
+    outbox::Unsent,
 };
+use super::{AGAIN, POLL, Round, Shipper};
 use crate::say::say;
 
 /// The maximum number of open files.

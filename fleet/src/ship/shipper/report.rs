@@ -1,6 +1,7 @@
 //! What a run reports about itself.
 
-use super::{super::checkpoint::Shipped, Shipper};
+use super::super::checkpoint::Shipped;
+use super::Shipper;
 use crate::{
     heartbeat::{HOLES, Heartbeat, MissingBytes, milliseconds},
     place::Place,

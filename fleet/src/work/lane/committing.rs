@@ -5,15 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    conversation::Json,
-    ledger::{CommitError, Mark, SourceName},
-};
+use foldline::ledger::{CommitError, Mark, SourceName};
+use foldline_domain::Json;
 
-use super::{
-    super::{shared::Shared, source::Cut},
-    AGAIN, Batch, Lane,
-};
+use super::super::{shared::Shared, source::Cut};
+use super::{AGAIN, Batch, Lane};
 use crate::{
     deleted::DELETED,
     error::Error,

@@ -10,10 +10,10 @@ use std::{
 };
 
 use foldline::{
-    conversation::Json,
     ledger::{Ledger, SourceName},
     transduce::Fault,
 };
+use foldline_domain::Json;
 use rdkafka::{Message, Offset, consumer::Consumer};
 
 use super::{

@@ -6,13 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foldline::{ledger::SourceName, source::Openers};
+use foldline_database::sqlite::{Copy, Known};
+use foldline_domain::Digest;
+
 use super::found::Found;
 use crate::error::Error;
-use foldline::{
-    conversation::Digest,
-    emitters::sqlite::{Copy, Known},
-    ledger::SourceName,
-};
 
 /// The classification of a file.
 pub(super) enum Decision {
@@ -44,6 +43,7 @@ pub(super) struct Alike<'c> {
     copies: Vec<Copy>,
     /// Sources that have their file already.
     claimed: &'c BTreeSet<SourceName>,
+    openers: &'c Openers,
 }
 
 /// A file that was decided on, which others may be the beginning of.
@@ -65,8 +65,9 @@ impl<'c> Alike<'c> {
         sources: Vec<Known>,
         copies: Vec<Copy>,
         claimed: &'c BTreeSet<SourceName>,
+        openers: &'c Openers,
     ) -> Self {
-        Self { files, sources, copies, claimed }
+        Self { files, sources, copies, claimed, openers }
     }
 
     /// Classifies each file.
@@ -178,7 +179,8 @@ impl<'c> Alike<'c> {
                 continue;
             }
             // An unreadable file contains no source.
-            let Ok(found) = Found::look(Path::new(&known.checkpoint.facts.path)) else { continue };
+            let path = Path::new(&known.checkpoint.facts.path);
+            let Ok(found) = Found::look(path, self.openers) else { continue };
             let Ok(contents) = found.contents(lengths.into_iter().chain([length])) else {
                 continue;
             };

@@ -7,11 +7,11 @@ use std::{
 };
 
 use foldline::{
-    conversation::Digest,
-    emitters::sqlite::Known,
     ledger::Identity,
-    source::{LogFile, SourceError},
+    source::{Openers, SourceError},
 };
+use foldline_database::sqlite::Known;
+use foldline_domain::Digest;
 
 /// A file with its identity.
 pub(super) struct Found {
@@ -23,12 +23,13 @@ pub(super) struct Found {
     pub(super) is_rewritten: bool,
     /// The source of which an earlier run found the file to be a copy; the file is unchanged since.
     pub(super) copy_of: Option<Box<Known>>,
+    openers: Openers,
 }
 
 impl Found {
     /// Reads the metadata of a file.
-    pub(super) fn look(path: &Path) -> Result<Self, SourceError> {
-        let mut log = LogFile::open_regular(path)?;
+    pub(super) fn look(path: &Path, openers: &Openers) -> Result<Self, SourceError> {
+        let mut log = openers.open_regular(path)?;
         let status = log.status()?.unwrap_or_default();
         let is_rewritten = log.is_rewritten();
         // A database shares its beginning with no other file, and is not read to be compared.
@@ -36,7 +37,14 @@ impl Found {
             true => Digest::of(path.as_os_str().as_encoded_bytes()),
             false => log.first_line()?,
         };
-        Ok(Self { path: path.to_owned(), status, first_line, is_rewritten, copy_of: None })
+        Ok(Self {
+            path: path.to_owned(),
+            status,
+            first_line,
+            is_rewritten,
+            copy_of: None,
+            openers: openers.clone(),
+        })
     }
 
     /// The inode of the file, if the system has inodes.
@@ -55,7 +63,7 @@ impl Found {
         }
         // In one pass.
         lengths.sort_unstable();
-        let mut log = LogFile::open_regular(&self.path)?;
+        let mut log = self.openers.open_regular(&self.path)?;
         let failed = |what| {
             let (path, error) = (self.path.clone(), io::Error::other(what));
             SourceError::Read { path, error }

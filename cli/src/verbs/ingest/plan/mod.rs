@@ -18,6 +18,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use foldline::ledger::{Checkpoint, Identity, SourceName};
+use foldline::source::Openers;
+use foldline_database::sqlite::{Copy, Database, Known};
+use foldline_domain::Digest;
+
 use self::{
     alike::{Alike, Decision},
     found::Found,
@@ -27,11 +32,6 @@ use super::{
     summary::{Skipped, Summary},
 };
 use crate::error::Error;
-use foldline::{
-    conversation::{Digest, TaskId},
-    emitters::sqlite::{Copy, Database, Known},
-    ledger::{Checkpoint, Identity, SourceName},
-};
 
 /// The plan for a file.
 pub(super) struct Plan {
@@ -41,7 +41,7 @@ pub(super) struct Plan {
     /// The name of the file in the ledger.
     pub(super) name: SourceName,
     /// The task of new sessions in the file.
-    pub(super) task: Option<TaskId>,
+    pub(super) task: Option<String>,
     /// `auto`, or the name of the executor.
     executor: String,
     pub(super) start: Start,
@@ -92,6 +92,7 @@ impl Plan {
 pub(super) struct Planner<'a> {
     database: &'a Database,
     args: &'a IngestArgs,
+    openers: Openers,
     summary: &'a mut Summary,
     /// The sources that are assigned to a file.
     claimed: BTreeSet<SourceName>,
@@ -111,10 +112,10 @@ pub(super) struct Planned {
 
 /// The files that are copies of other files or of their beginnings, or other names of them. Unreadable files
 /// are not included.
-pub(crate) fn copies(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+pub(crate) fn copies(files: &[PathBuf], openers: &Openers) -> BTreeSet<PathBuf> {
     let (mut numbers, mut copies) = (BTreeSet::new(), BTreeSet::new());
     let mut by_beginning = BTreeMap::<Digest, Vec<Found>>::new();
-    for found in files.iter().filter_map(|path| Found::look(path).ok()) {
+    for found in files.iter().filter_map(|path| Found::look(path, openers).ok()) {
         if found.number().is_some_and(|number| !numbers.insert(number)) {
             copies.insert(found.path);
         } else {
@@ -123,7 +124,7 @@ pub(crate) fn copies(files: &[PathBuf]) -> BTreeSet<PathBuf> {
     }
     for files in by_beginning.into_values().filter(|files| files.len() > 1) {
         for (found, decision) in
-            Alike::new(files, Vec::new(), Vec::new(), &BTreeSet::new()).decide()
+            Alike::new(files, Vec::new(), Vec::new(), &BTreeSet::new(), openers).decide()
         {
             if matches!(decision, Decision::Copy { .. }) {
                 copies.insert(found.path);
@@ -137,11 +138,12 @@ impl<'a> Planner<'a> {
     pub(super) fn new(
         database: &'a Database,
         args: &'a IngestArgs,
+        openers: Openers,
         summary: &'a mut Summary,
     ) -> Self {
         let (claimed, named) = (BTreeSet::new(), BTreeSet::new());
         let (plans, copies) = (Vec::new(), Vec::new());
-        Self { database, args, summary, claimed, named, plans, copies }
+        Self { database, args, openers, summary, claimed, named, plans, copies }
     }
 
     /// Compares the files. The summary counts the files with nothing to read.
@@ -153,7 +155,7 @@ impl<'a> Planner<'a> {
         let (mut by_beginning, mut names) =
             (BTreeMap::<Digest, Vec<Found>>::new(), BTreeMap::new());
         for path in files {
-            let mut found = match Found::look(path) {
+            let mut found = match Found::look(path, &self.openers) {
                 Ok(found) => found,
                 // A file that cannot be read does not stop the others.
                 Err(error) => {
@@ -185,7 +187,9 @@ impl<'a> Planner<'a> {
                 copies.extend(self.database.copies_of(&known.name)?);
             }
             let mut names = BTreeMap::new();
-            for (found, decision) in Alike::new(files, known, copies, &self.claimed).decide() {
+            for (found, decision) in
+                Alike::new(files, known, copies, &self.claimed, &self.openers).decide()
+            {
                 self.decided(found, decision, &mut names)?;
             }
         }
@@ -303,15 +307,15 @@ impl<'a> Planner<'a> {
         Ok(name)
     }
 
-    fn task(&self, path: &Path) -> Option<TaskId> {
+    fn task(&self, path: &Path) -> Option<String> {
         if let Some(task) = &self.args.task {
-            return Some(task.as_str().into());
+            return Some(task.clone());
         }
         let name = match self.args.task_from {
             TaskFrom::Dir => path.parent()?.file_name()?,
             TaskFrom::File => path.file_stem()?,
             TaskFrom::Session => return None,
         };
-        Some(name.to_string_lossy().into())
+        Some(name.to_string_lossy().into_owned())
     }
 }

@@ -1,0 +1,156 @@
+//! Results of Claude Code's tools, and the status of the call.
+
+use foldline_domain::{
+    ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
+    tool_calls::{ToolOutcome, Wording},
+};
+
+use super::detail::ResultDetail;
+use crate::dialect::anthropic::ToolResult;
+
+/// The result of a call.
+pub(super) type ClaudeResult = ToolOutcome<ClaudeWords>;
+
+/// Reads facts from the text of Claude Code's results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaudeWords {}
+
+pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
+    let ToolResult { is_error, body, .. } = result;
+    let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
+    let body = if is_error { without_error_tag(body) } else { body };
+    let status = status_of(is_error, &body, &detail);
+    let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
+    let success = status == ToolStatus::Success;
+    let exit_status = match exit_code {
+        Some(code) => Some(CommandExitStatus::ExitCode { code }),
+        // The command has not ended yet, or never started.
+        None if in_background || matches!(status, ToolStatus::Denied { .. }) => None,
+        None => Some(CommandExitStatus::Success { success }),
+    };
+    let outcome = ClaudeResult::new(status, None).with_body(body);
+    ClaudeResult { exit_status, duration_ms, ..outcome.with_detail(patch.filter(|_| success)) }
+}
+
+impl Wording for ClaudeWords {
+    const STATES_FAILURE: bool = false;
+
+    fn read(outcome: &mut ClaudeResult, action: &mut ActionType) {
+        let patch = outcome.detail.take();
+        match action {
+            ActionType::CommandRun { .. } if outcome.status == ToolStatus::Failed => {
+                let body = outcome.body.take().map(Body::into_text).unwrap_or_default();
+                let (output, code) = split_exit_line(body);
+                let code = code.map(|code| CommandExitStatus::ExitCode { code });
+                outcome.body = Some(Body::Text(output));
+                outcome.exit_status = code.or(outcome.exit_status);
+            }
+            ActionType::FileEdit { path, changes, .. } => {
+                let edits = changes.iter().all(|change| matches!(change, FileChange::Edit { .. }));
+                if let Some(unified_diff) = patch.filter(|_| edits) {
+                    let path = path.clone();
+                    *changes =
+                        vec![FileChange::Edit { path, unified_diff, has_line_numbers: true }];
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn status_of(is_error: bool, body: &Text, detail: &ResultDetail) -> ToolStatus {
+    if detail.interrupted {
+        return ToolStatus::Cancelled;
+    }
+    match detail.not_run.as_ref().map(Text::decode).as_deref() {
+        Some("user-rejected" | "permission-rule") => {
+            let reason = detail.feedback.clone().or_else(|| Some(body.clone()));
+            return ToolStatus::Denied { reason };
+        }
+        Some("cancelled") => return ToolStatus::Cancelled,
+        _ if !is_error => return ToolStatus::Success,
+        _ => {}
+    }
+    let text = body.decode();
+    if is_denial(&text) {
+        ToolStatus::Denied { reason: Some(body.clone()) }
+    } else if text == "Sibling tool call errored" {
+        // Another call of the batch failed, so this call did not run.
+        ToolStatus::Cancelled
+    } else {
+        ToolStatus::Failed
+    }
+}
+
+/// Whether a text reports a denial. Older releases state only in words that the user or a rule denied a tool, or that
+/// no user was available.
+fn is_denial(text: &str) -> bool {
+    const BEGINNINGS: [&str; 6] = [
+        "The user doesn't want to ",
+        "Permission for this tool use was denied",
+        "Permission denied by user",
+        "Claude requested permissions to ",
+        "This command requires approval",
+        "Command contains quoted characters in flag names",
+    ];
+    let first_line = text.lines().next().unwrap_or_default();
+    BEGINNINGS.iter().any(|beginning| first_line.starts_with(beginning))
+        || first_line.contains("The following part requires approval: ")
+        || first_line.contains("was blocked. For security, Claude Code ")
+        || (first_line.starts_with("Permission to use ") && first_line.contains(" been denied"))
+}
+
+/// Removes the tags `<tool_use_error>..</tool_use_error>`, which only mark the text as an error.
+fn without_error_tag(body: Text) -> Text {
+    let text = body.decode();
+    let Some(inner) = text.strip_prefix("<tool_use_error>").map(str::trim_end) else { return body };
+    Text::from(inner.strip_suffix("</tool_use_error>").unwrap_or(inner))
+}
+
+/// Splits off the first line of a failed command's output: `Exit code 2`.
+fn split_exit_line(body: Text) -> (Text, Option<i32>) {
+    let text = body.decode();
+    let (line, output) = text.split_once('\n').unwrap_or((&text, ""));
+    match line.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
+        Some(Ok(code)) => (Text::from(output), Some(code)),
+        _ => (body, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_line_is_no_output() {
+        let split = |text: &str| {
+            let (output, code) = split_exit_line(text.into());
+            (output.decode().into_owned(), code)
+        };
+        assert_eq!(split("Exit code 2\nno\nsuch"), ("no\nsuch".into(), Some(2)));
+        assert_eq!(split("Exit code 137"), (String::new(), Some(137)));
+        assert_eq!(split("Exit code unknown\nx"), ("Exit code unknown\nx".into(), None));
+        assert_eq!(split("fine"), ("fine".into(), None));
+    }
+
+    #[test]
+    fn words_that_mean_no() {
+        for text in [
+            "The user doesn't want to proceed with this tool use. The tool use was rejected",
+            "This Bash command contains multiple operations. The following part requires approval: x",
+            "cd in '/a' was blocked. For security, Claude Code may only change directories to ..",
+            "Permission to use Bash with command rm has been denied.",
+            "Claude requested permissions to write to /a, but you haven't granted it yet.",
+        ] {
+            assert!(is_denial(text), "{text}");
+        }
+        assert!(!is_denial("ls: cannot open directory '/root': Permission denied"));
+    }
+
+    #[test]
+    fn an_error_is_told_without_its_tag() {
+        let untag = |text: &str| without_error_tag(text.into());
+        assert_eq!(untag("<tool_use_error>No match.\nx</tool_use_error>"), "No match.\nx");
+        assert_eq!(untag("say <tool_use_error>"), "say <tool_use_error>");
+    }
+}

@@ -1,0 +1,390 @@
+//! Session files: `~/.claude/projects/<project>/<session>.jsonl`.
+
+mod attachment;
+mod bookkeeping;
+mod content;
+mod json;
+mod progress;
+mod types;
+
+use std::collections::VecDeque;
+
+use foldline_domain::{
+    ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text, Timestamp,
+    ToolStatus, tool_calls::RecentIds,
+};
+use serde::{Deserialize, Serialize};
+
+use self::{
+    json::ClaudeSessionJson,
+    progress::{AgentMessage, Progress},
+    types::{Author, ClaudeSessionLine},
+};
+use crate::{
+    Evidence, Executor, Extra, Format, Header, Parsed,
+    claude::{
+        markup,
+        messages::{self, Cx, ToModel},
+        result::ClaudeResult,
+        usage::MessageUsage,
+    },
+    dialect::anthropic::{Block, BlockKind, Message},
+    evidence::{is_tree_record, nested},
+    wire::{Fields, Object},
+};
+
+/// Claude Code's session files.
+///
+/// Usage is counted once per message, with the largest numbers in its lines, as soon as they appear. This includes the
+/// messages of sub-agents in `agent_progress`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClaudeSession;
+
+/// State between records, in addition to calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClaudeSessionMemory {
+    usage: MessageUsage,
+    /// Whether the file belongs to a sub-agent.
+    is_agent_file: bool,
+    /// The latest records, since some are written twice.
+    records: RecentIds,
+    /// The calls of sub-agents that may still be open, oldest first.
+    agents: VecDeque<CorrId>,
+    /// The last command that the user typed, and its time.
+    typed: Option<(Text, Timestamp)>,
+    /// The last pull request, which the file repeats.
+    pull_request: Option<Text>,
+    /// Whether the user gave the session a title.
+    #[serde(default)]
+    has_custom_title: bool,
+    /// Whether the session has bookkeeping of an unknown type.
+    #[serde(default)]
+    has_unknown: bool,
+}
+
+/// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
+const LONGEST_PAUSE_MS: u64 = 1000;
+
+/// The number of records and sub-agents that are remembered.
+const REMEMBERED: usize = 256;
+
+impl Executor for ClaudeSession {
+    const FORMAT: Format =
+        Format::new("claude-session", "Claude Code, session file", "claude-code").with_homes(&[
+            "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
+            "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
+        ]);
+    type Line<'a> = ClaudeSessionLine<'a>;
+    type Result = ClaudeResult;
+    type Memory = ClaudeSessionMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        if is_tree_record(object) {
+            return tree_record(object);
+        }
+        Evidence::certain_if(match &*object.get_str("type").unwrap_or_default() {
+            "summary" => object.has_all(&["summary", "leafUuid"]),
+            "file-history-snapshot" => object.has_all(&["messageId", "snapshot"]),
+            "file-history-delta" => object.has_all(&["messageId", "trackingPath"]),
+            "queue-operation" => object.has_all(&["operation", "sessionId"]),
+            "last-prompt" | "ai-title" => object.has("sessionId"),
+            "permission-mode" => object.has_all(&["permissionMode", "sessionId"]),
+            "mode" => object.has_all(&["mode", "sessionId"]),
+            "pr-link" => object.has_all(&["prNumber", "sessionId"]),
+            _ => false,
+        })
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<ClaudeSessionLine<'a>> {
+        ClaudeSessionLine::parse(object, header)
+    }
+
+    fn line(
+        &self,
+        line: ClaudeSessionLine<'_>,
+        extra: Extra,
+        memory: &mut ClaudeSessionMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        Step { cx, memory }.reduce(line, extra);
+    }
+
+    fn is_ignored(&self, line: &ClaudeSessionLine<'_>) -> bool {
+        match &line.json {
+            ClaudeSessionJson::Said(_, texts) => texts.is_empty(),
+            ClaudeSessionJson::Progress { progress, .. } => matches!(progress, Progress::Quiet),
+            json => matches!(json, ClaudeSessionJson::Quiet) && line.author.authority.is_none(),
+        }
+    }
+}
+
+impl ClaudeSessionMemory {
+    /// Whether a record with this content was read before. Different content with the same id is a separate record and
+    /// must not be lost.
+    fn knows(&mut self, uuid: Option<CorrId>, content: u64) -> bool {
+        let Some(uuid) = uuid else { return false };
+        let record = CorrId::from(format!("{uuid}#{content:x}"));
+        let knows = self.records.contains(&record);
+        if !knows {
+            self.records.insert(record, REMEMBERED);
+        }
+        knows
+    }
+}
+
+/// A record during its processing.
+struct Step<'s, 'c> {
+    cx: &'s mut Cx<'c>,
+    memory: &'s mut ClaudeSessionMemory,
+}
+
+impl Step<'_, '_> {
+    fn reduce(&mut self, line: ClaudeSessionLine<'_>, extra: Extra) {
+        let ClaudeSessionLine { json, mut author, content } = line;
+        let uuid = author.uuid.take();
+        let is_sidechain = author.is_sidechain;
+        self.enter(author);
+        // Unknown content is always reported, also from repeated records.
+        let is_unknown = matches!(json, ClaudeSessionJson::UnknownBookkeeping { .. });
+        if self.memory.knows(uuid, content) && !is_unknown {
+            // In a repeated record, only the usage may be new.
+            if let ClaudeSessionJson::Assistant { message, .. } = &json
+                && message.id.is_some()
+            {
+                self.count_usage(message);
+            }
+            return;
+        }
+        match json {
+            ClaudeSessionJson::User { message, detail, meta, from_program } => {
+                if extra.is_empty() && self.repeats_command(&message) {
+                    return;
+                }
+                let meta = meta.as_deref().unwrap_or_default();
+                messages::user(*message, ToModel { from_program, detail, meta }, extra, self.cx);
+            }
+            ClaudeSessionJson::Assistant { message, is_error, effort } => {
+                if effort.is_some() && !is_sidechain {
+                    self.cx.session(Session { reasoning_effort: effort, ..Session::default() });
+                }
+                self.count_usage(&message);
+                let is_main = !is_sidechain || self.memory.is_agent_file;
+                self.assistant(*message, is_error, is_main, extra);
+            }
+            ClaudeSessionJson::Said(kind, texts) => {
+                for text in texts {
+                    self.cx.entry(kind.clone(), text, ());
+                }
+            }
+            ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
+            ClaudeSessionJson::UnknownBookkeeping { name, fields } => self.unknown(&name, &fields),
+            ClaudeSessionJson::UnknownSystem { name, text } => {
+                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+                self.cx.unknown_bookkeeping(&name, &Fields::new());
+            }
+            ClaudeSessionJson::CustomTitle(title) => {
+                self.memory.has_custom_title = true;
+                self.cx.session(Session { title: Some(title), ..Session::default() });
+            }
+            ClaudeSessionJson::Title(title) => {
+                // The title that the user gave outranks all others.
+                let title = Some(title).filter(|_| !self.memory.has_custom_title);
+                self.cx.session(Session { title, ..Session::default() });
+            }
+            ClaudeSessionJson::Facts(facts) => self.cx.session(*facts),
+            ClaudeSessionJson::Fallback(text, model) => {
+                messages::notice(text, self.cx);
+                messages::model(Some(model), self.cx);
+            }
+            ClaudeSessionJson::PullRequest(url, extra) => {
+                if self.memory.pull_request.as_ref() != Some(&url) {
+                    let text = Text::from(format!("pull request: {url}"));
+                    self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+                    self.memory.pull_request = Some(url);
+                }
+            }
+            ClaudeSessionJson::Quiet => {}
+        }
+    }
+
+    /// Reports bookkeeping of an unknown type, of which new releases of the program write many records: the first one
+    /// also as a message.
+    fn unknown(&mut self, name: &str, fields: &Fields<'_>) {
+        if !std::mem::replace(&mut self.memory.has_unknown, true) {
+            messages::notice(format!("unknown bookkeeping: {name}"), self.cx);
+        }
+        self.cx.unknown_bookkeeping(name, fields);
+    }
+
+    /// Applies the author of a record. The directory of the session is the first one, since commands that change the
+    /// directory also change the field.
+    fn enter(&mut self, author: Author) {
+        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, authority, .. } =
+            author;
+        let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
+        let known = self.cx.known();
+        if known.session_id.is_none() && agent.is_some() {
+            self.memory.is_agent_file = true;
+        }
+        let session_id = session_id.as_ref().map(Text::decode);
+        let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
+            (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
+            (None, true) => (None, None),
+            _ => (session_id.as_deref(), None),
+        };
+        let is_other =
+            session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
+        let version = version.filter(|version| known.version.as_ref() != Some(version));
+        let cwd = cwd.filter(|_| is_other || known.cwd.is_none());
+        let branch = branch.filter(|branch| is_other || known.branch.as_ref() != Some(branch));
+        let started_at = self.cx.at.filter(|_| known.started_at.is_none());
+        self.cx.parent = match &agent {
+            Some(agent) => Some(CorrId::from(&**agent)),
+            None if is_sidechain => self.open_agent(),
+            None => None,
+        };
+        let has_news = version.is_some() || cwd.is_some() || branch.is_some();
+        if is_other || has_news || authority.is_some() || started_at.is_some() {
+            self.cx.session(Session {
+                session_id: session_id.map(SessionId::from),
+                parent_session_id: parent.map(SessionId::from),
+                version,
+                cwd,
+                branch,
+                authority: authority.map(Box::new),
+                started_at,
+                ..Session::default()
+            });
+        }
+    }
+
+    /// The oldest open call of a sub-agent: old releases do not state the call of a side chain.
+    fn open_agent(&mut self) -> Option<CorrId> {
+        let calls = self.cx.calls();
+        self.memory.agents.retain(|agent| calls.get(agent).is_some());
+        self.memory.agents.front().cloned()
+    }
+
+    /// Whether a message repeats, in tags, the command that the user has just typed.
+    fn repeats_command(&mut self, message: &Message<'_>) -> bool {
+        let [Block { kind: BlockKind::Text(text), unknown }] = &*message.content else {
+            return false;
+        };
+        let (_, words) = markup::read(text.clone());
+        if words == *text {
+            if text.begins_with("/") {
+                self.memory.typed = self.cx.at.map(|at| (words, at));
+            }
+            return false;
+        }
+        let is_same = self.memory.typed.as_ref().is_some_and(|(typed, at)| {
+            let pause = self.cx.at.and_then(|now| now.millis_since(*at));
+            *typed == words && pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS)
+        });
+        is_same && unknown.is_empty() && message.unknown.is_empty()
+    }
+
+    /// Counts the usage of a message that earlier lines did not state.
+    fn count_usage(&mut self, message: &Message<'_>) {
+        // Generated messages cost nothing.
+        let usage = message.usage.filter(|_| !messages::is_synthetic(message));
+        let more = usage.and_then(|usage| self.memory.usage.increase(message.id.as_ref(), usage));
+        let Some(usage) = more else { return };
+        // Other terms have other prices, so they are part of the name.
+        let model = match (&message.model, &message.terms) {
+            (Some(model), Some(terms)) => Some(format!("{model} {terms}").into()),
+            (model, _) => model.clone(),
+        };
+        self.cx.usage_of_message(message.id.clone(), model, usage);
+    }
+
+    fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
+        let synthetic = messages::is_synthetic(&message);
+        if is_main && !synthetic {
+            messages::model(message.model.clone(), self.cx);
+        }
+        for block in &message.content {
+            if let BlockKind::ToolUse(call) = &block.kind
+                && matches!(&*call.name, "Task" | "Agent")
+            {
+                self.memory.agents.extend(call.id.clone());
+            }
+        }
+        let agents = &mut self.memory.agents;
+        agents.drain(..agents.len().saturating_sub(REMEMBERED));
+        let entry_type = match (is_error, synthetic) {
+            (true, _) => NormalizedEntryType::ErrorMessage,
+            (false, true) => NormalizedEntryType::SystemMessage,
+            (false, false) => NormalizedEntryType::AssistantMessage,
+        };
+        messages::assistant(message, &entry_type, extra, &mut |entry, _| Some(entry), self.cx);
+    }
+
+    fn progress(&mut self, call: Option<CorrId>, progress: Progress<'_>) {
+        match (progress, call) {
+            (Progress::Agent(message), call) => {
+                self.cx.parent = call;
+                self.agent_message(*message);
+            }
+            (Progress::Output(output), Some(call)) => self.output(&call, output),
+            (Progress::Running, Some(call)) => self.cx.running(&call),
+            (Progress::Output(_) | Progress::Running, None) | (Progress::Quiet, _) => {}
+        }
+    }
+
+    fn agent_message(&mut self, message: AgentMessage<'_>) {
+        let AgentMessage { by_model, message, detail, uuid, content, timestamp, unknown } = message;
+        self.cx.at = timestamp.or(self.cx.at);
+        let is_known = self.memory.knows(uuid, content);
+        // In a repeated record, only the usage may be new.
+        if !is_known || message.id.is_some() {
+            self.count_usage(&message);
+        }
+        if is_known {
+            return;
+        }
+        if let Some(call) = self.cx.parent.clone() {
+            self.cx.running(&call);
+        }
+        let extra = self.cx.unknown_fields("agent_progress.message", &unknown);
+        if by_model {
+            self.assistant(message, false, false, extra);
+        } else {
+            let to = ToModel { detail, ..ToModel::default() };
+            messages::user(message, to, extra, self.cx);
+        }
+    }
+
+    /// Emits the output of a running command each time it has doubled, so that the total emitted is linear in the
+    /// output.
+    fn output(&mut self, call: &CorrId, output: Text) {
+        let shown = self.cx.calls().get(call).and_then(NormalizedEntry::tool).map(|tool| {
+            let shown = tool.action_type.result_text();
+            shown.map_or(0, |shown| shown.decode().len())
+        });
+        if shown.is_none_or(|shown| output.is_empty() || output.decode().len() < 2 * shown) {
+            return self.cx.running(call);
+        }
+        let show = |entry: &mut NormalizedEntry| {
+            let Some(tool) = entry.tool_mut() else { return };
+            tool.status = ToolStatus::InProgress;
+            if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
+                result.get_or_insert_default().output = Some(output);
+            }
+        };
+        self.cx.update(call, show);
+    }
+}
+
+fn tree_record(object: &Object<'_>) -> Evidence {
+    const OWN: [&str; 4] = ["isSidechain", "userType", "requestId", "toolUseResult"];
+    // Forks of Gemini CLI write similar files, but their messages have parts.
+    let message = nested(object, "message").unwrap_or_default();
+    let is_theirs = message.has("parts") || object.has("systemPayload");
+    let is_own = message.has("content") || object.has_any(&OWN);
+    if is_own && !is_theirs { Evidence::Certain } else { Evidence::Possible }
+}

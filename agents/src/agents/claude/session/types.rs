@@ -1,0 +1,193 @@
+//! The wire types of session files, releases 1.0.111 to 2.1.209.
+
+use std::sync::LazyLock;
+
+use foldline_domain::{Authority, CorrId, Text};
+use foldline_json::Raw;
+use memchr::memmem::Finder;
+
+use super::{
+    attachment, bookkeeping,
+    content::{fingerprint, take_message},
+    json::ClaudeSessionJson,
+    progress::{self, Progress},
+};
+use crate::{
+    Header, Parsed,
+    wire::{Object, value},
+};
+
+/// One record of a session file.
+#[derive(Clone, Debug)]
+pub struct ClaudeSessionLine<'a> {
+    pub json: ClaudeSessionJson<'a>,
+    pub author: Author,
+    /// Distinguishes records with the same uuid and different content.
+    pub content: u64,
+}
+
+/// The common fields of the records in the tree.
+#[derive(Clone, Debug, Default)]
+pub struct Author {
+    pub uuid: Option<CorrId>,
+    /// The session; in the file of a sub-agent, the session that started it.
+    pub session_id: Option<Text>,
+    /// The working directory at that time.
+    pub cwd: Option<Text>,
+    /// The branch in that directory at that time.
+    pub branch: Option<Text>,
+    /// The version of the program at that time.
+    pub version: Option<Text>,
+    /// Whether a sub-agent wrote it.
+    pub is_sidechain: bool,
+    /// What the agent may do.
+    pub authority: Option<Authority>,
+    /// The sub-agent.
+    pub agent_id: Option<Text>,
+}
+
+/// Known, unused fields of all records in the tree.
+const COMMON: [&str; 14] = [
+    "entrypoint",
+    "level",
+    "logicalParentUuid",
+    "parentToolUseID",
+    "parentUuid",
+    "promptId",
+    "requestId",
+    "session_id",
+    "slug",
+    "subtype",
+    "toolUseID",
+    "type",
+    "userType",
+    "isMeta",
+];
+
+impl<'a> ClaudeSessionLine<'a> {
+    pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let kind = header.name.clone();
+        if let Some(subtype) = object.get_str("subtype").filter(|_| kind == "system") {
+            header.name = format!("system/{subtype}").into();
+        }
+        if is_foreign(&kind, object) {
+            return Parsed::Foreign;
+        }
+        let content = ["content", "attachment", "data"].iter().find_map(|key| object.get(key));
+        let mut content = content.map_or(0, fingerprint);
+        let json = match &*kind {
+            "user" => take_user(object, &mut content),
+            "assistant" => take_assistant(object, &mut content),
+            "system" => bookkeeping::take_system(&header.name, object),
+            "progress" => take_progress(object),
+            "attachment" => object.raw("attachment").map(|raw| {
+                object.ignore(&["rendered"]);
+                match attachment::read(raw, object) {
+                    Ok((kind, texts)) => ClaudeSessionJson::Said(kind, texts),
+                    Err(name) => ClaudeSessionJson::UnknownBookkeeping {
+                        name: format!("attachment/{name}").into(),
+                        fields: vec![("attachment".into(), raw)],
+                    },
+                }
+            }),
+            // A record without an id is not part of the tree.
+            _ => bookkeeping::take(&kind, object).or_else(|| {
+                let is_bookkeeping = !kind.is_empty() && !object.has("uuid");
+                is_bookkeeping.then(|| ClaudeSessionJson::UnknownBookkeeping {
+                    name: kind.clone(),
+                    fields: std::mem::take(object).rest(),
+                })
+            }),
+        };
+        let Some(json) = json else {
+            if let Some(data) = object.get("data").filter(|_| kind == "progress") {
+                let data = value::object(data).unwrap_or_default();
+                let kind = data.get_str("type").unwrap_or_default();
+                header.name = format!("progress/{kind}").into();
+            }
+            return Parsed::Unknown;
+        };
+        let author = Author::take(object);
+        object.ignore(&COMMON);
+        Parsed::Line(Self { json, author, content })
+    }
+}
+
+impl Author {
+    fn take(object: &mut Object<'_>) -> Self {
+        Self {
+            is_sidechain: object.bool("isSidechain").unwrap_or(false),
+            cwd: object.text("cwd"),
+            branch: object.text("gitBranch").filter(|branch| !branch.is_empty()),
+            session_id: object.text("sessionId"),
+            authority: object.text("permissionMode").map(Authority::of_mode),
+            version: object.text("version"),
+            uuid: object.corr_id("uuid"),
+            agent_id: object.text("agentId"),
+        }
+    }
+}
+
+/// Lines of streams name the session field differently, and use types that session files do not have.
+fn is_foreign(kind: &str, object: &Object<'_>) -> bool {
+    match kind {
+        "user" | "assistant" | "system" => {
+            (object.has("session_id") && !object.has("sessionId"))
+                || object.get("message").is_some_and(has_parts)
+        }
+        "result" | "stream_event" | "rate_limit_event" => true,
+        _ => false,
+    }
+}
+
+/// Only this distinguishes Qwen Code's session files.
+fn has_parts(message: Raw<'_>) -> bool {
+    static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"content\""));
+    static PARTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"parts\""));
+    // A search for the keys in the text avoids a second parse of nearly every message. The content comes early.
+    let text = message.get().as_bytes();
+    let before = CONTENT.find(text).map_or(text, |at| &text[..at]);
+    PARTS.find(before).is_some()
+        && value::object(message)
+            .is_some_and(|message| message.has("parts") && !message.has("content"))
+}
+
+fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
+    let message = Box::new(take_message(object, content)?);
+    let origin = object.object("origin").and_then(|mut origin| origin.str("kind"));
+    let by_system = object.str("promptSource").is_some_and(|source| source == "system");
+    let flags = ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
+    let is_flagged = flags.map(|flag| object.bool(flag).unwrap_or(false)).contains(&true);
+    object.ignore(&[
+        "imagePasteIds",
+        "planContent",
+        "sourceToolAssistantUUID",
+        "sourceToolUseID",
+        "thinkingMetadata",
+        "todos",
+    ]);
+    object.ignore(&["classifierMetaLines", "interruptedByShutdown", "interruptedMessageId"]);
+    object.ignore(&["mcpMeta", "sessionKind", "toolDenialKind", "toolEndsTurn", "turnCompanion"]);
+    Some(ClaudeSessionJson::User {
+        message,
+        detail: object.raw("toolUseResult"),
+        meta: object.array("toolResultMeta"),
+        from_program: is_flagged || by_system || origin.is_some_and(|kind| kind != "human"),
+    })
+}
+
+fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
+    let message = Box::new(take_message(object, content)?);
+    let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
+    let is_error = object.raw("error").is_some() || is_error;
+    object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
+    object.ignore(&["errorDetails", "isAbortedMidStream", "supersedesUuids"]);
+    let effort = object.text("effort");
+    Some(ClaudeSessionJson::Assistant { message, is_error, effort })
+}
+
+fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
+    let progress = Progress::take(object)?;
+    let call = progress::take_call(object);
+    Some(ClaudeSessionJson::Progress { call, progress })
+}

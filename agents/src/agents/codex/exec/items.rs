@@ -1,0 +1,134 @@
+//! Items of `codex exec --json`: texts and tool calls.
+
+use foldline_domain::{
+    CorrId, NormalizedEntryType, Text, ToolStatus,
+    tool_calls::{CallResult as _, ResultKey},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    growing::Growing,
+    threads::Threads,
+    types::{Item, ItemKind, Phase},
+};
+use crate::{
+    Context, Extra,
+    codex::{result::CodexResult, tools::Tool},
+};
+
+/// State between records, in addition to calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CodexExecMemory {
+    pub(super) threads: Threads,
+    pub(super) growing: Growing,
+    pub(super) turns: u64,
+    /// The last failure of this turn, which may be reported twice.
+    pub(super) last_error: Option<Text>,
+}
+
+/// A line during its processing.
+pub(super) struct Step<'s, 'c> {
+    pub(super) memory: &'s mut CodexExecMemory,
+    pub(super) cx: &'s mut Context<'c, CodexResult>,
+    /// The thread in the line.
+    pub(super) thread: Option<&'s str>,
+}
+
+impl Step<'_, '_> {
+    pub(super) fn item(&mut self, phase: Phase, item: Item<'_>, mut extra: Extra) {
+        let Item { id, name, kind, unknown } = item;
+        extra.extend(self.cx.unknown_fields(&name, &unknown));
+        let id = id.map(|id| self.memory.threads.corr_id(self.thread, &id));
+        match kind {
+            ItemKind::Message(text) => {
+                self.text(phase, id, NormalizedEntryType::AssistantMessage, text, extra);
+            }
+            ItemKind::Reasoning(text) => {
+                self.text(phase, id, NormalizedEntryType::Thinking, text, extra);
+            }
+            ItemKind::Tool(tool) => self.tool(phase, id, &tool, extra),
+            ItemKind::Error(message) => {
+                if phase == Phase::Completed {
+                    self.cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
+                }
+            }
+            ItemKind::Unknown(item) => self.cx.unknown_block(&name, item),
+        }
+    }
+
+    /// Emits a text. Messages and thoughts are complete unless a harness streams them.
+    fn text(
+        &mut self,
+        phase: Phase,
+        id: Option<CorrId>,
+        entry_type: NormalizedEntryType,
+        text: Text,
+        extra: Extra,
+    ) {
+        let Self { memory, cx, .. } = self;
+        let grows = id.as_ref().is_some_and(|id| memory.growing.contains(id));
+        if text.is_empty() && !grows {
+            return;
+        }
+        match (phase, id) {
+            (Phase::Started | Phase::Updated, Some(id)) if grows => {
+                memory.growing.grow(&id, text, cx);
+            }
+            (Phase::Started | Phase::Updated, Some(id)) => {
+                let entry = cx.draft(entry_type, text, extra);
+                memory.growing.open(id, entry, cx);
+            }
+            (Phase::Completed, Some(id)) if grows => {
+                let whole = cx.draft(entry_type, text, extra);
+                memory.growing.close(&id, whole, cx);
+            }
+            (Phase::Completed, _) => cx.entry(entry_type, text, extra),
+            (Phase::Started | Phase::Updated, None) => {}
+        }
+    }
+
+    fn tool(&mut self, phase: Phase, id: Option<CorrId>, tool: &Tool<'_>, extra: Extra) {
+        let Self { memory, cx, .. } = self;
+        let call = tool.call(cx.cwd().as_deref());
+        let mut result = tool.result();
+        (result.action, result.title) =
+            (Some(Box::new(call.action.clone())), Some(call.title.clone()));
+        result.extra.extend(extra);
+        for (name, block) in tool.unknown_blocks() {
+            cx.unknown_block(name, block.clone());
+        }
+        if let (Tool::Agents(agents), Some(id)) = (tool, &id) {
+            for thread in &agents.threads {
+                memory.threads.spawned(&thread.decode(), id);
+            }
+        }
+        let name = tool.name();
+        let is_known = id.as_ref().is_some_and(|id| cx.calls().knows(id));
+        match (phase, id) {
+            (Phase::Started, id) => cx.call(id, &name, call, ()),
+            (Phase::Updated, Some(id)) => {
+                if !is_known {
+                    cx.call(Some(id.clone()), &name, call, ());
+                }
+                result.status = ToolStatus::InProgress;
+                cx.update(&id, |call| result.complete(call));
+            }
+            (Phase::Completed, Some(id)) => {
+                if is_known {
+                    result.timestamp = cx.at;
+                } else {
+                    cx.call(Some(id.clone()), &name, call, ());
+                }
+                cx.result(id, result);
+            }
+            (Phase::Updated, None) => {}
+            (Phase::Completed, None) => {
+                if cx.calls().oldest_of(&name).is_none() {
+                    cx.call(None, &name, call, ());
+                }
+                let tool_name = Some(name.into());
+                cx.result(ResultKey { tool_name, ..ResultKey::default() }, result);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Results of Codex's tools, and the status of the call.
+
+use foldline_domain::{
+    ActionType, CommandExitStatus, Json, Text, ToolResult, ToolStatus,
+    tool_calls::{ToolOutcome, Wording},
+};
+
+use super::{output, status::Status};
+
+/// The result of a call.
+pub(super) type CodexResult = ToolOutcome<CodexWords>;
+
+/// Reads facts from the text of Codex's results.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CodexWords {}
+
+impl Wording for CodexWords {
+    const STATES_FAILURE: bool = false;
+
+    fn read(outcome: &mut CodexResult, action: &mut ActionType) {
+        // Outputs of other tools begin with the same lines, but their exit code is meaningless.
+        outcome.exit_status.take_if(|_| !matches!(action, ActionType::CommandRun { .. }));
+    }
+}
+
+/// The result of a call with this status.
+pub(super) fn of_status(status: &Status, body: Option<ToolResult>) -> CodexResult {
+    let mut result = CodexResult { body, ..CodexResult::new(status.ended(), None) };
+    if let Status::Other(word) = status {
+        result.extra.push(("status".to_owned(), Json::from(word.clone())));
+    }
+    result
+}
+
+/// The result of a function or custom tool, as given to the model.
+pub(super) fn of_output(text: Text, success: Option<bool>) -> CodexResult {
+    let output::Output { body, exit_code, duration_ms, status, extra } = output::read(text);
+    let status = status.unwrap_or(match (exit_code, success) {
+        (Some(0), _) | (None, None | Some(true)) => ToolStatus::Success,
+        _ => ToolStatus::Failed,
+    });
+    let exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
+    let result = CodexResult::new(status, None).with_body(body).with_extra(extra);
+    CodexResult { exit_status, duration_ms, ..result }
+}

@@ -1,0 +1,323 @@
+//! The wire types of `event_msg`: output of the program's interface.
+
+use std::borrow::Cow;
+
+use foldline_domain::{CorrId, Json, Outcome, Session, Text, TokenUsage};
+use foldline_json::Raw;
+
+use crate::{
+    codex::{
+        case::snake,
+        tools::{AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch},
+        usage::take_usage,
+    },
+    content::{self, Blocks, Part},
+    wire::{Fields, Object, value},
+};
+
+/// An event of the program's interface.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// `task_started`.
+    TurnStarted,
+    /// `task_complete`, `turn_aborted`.
+    TurnEnded(TurnEnd),
+    /// `user_message`: a prompt of the user.
+    UserMessage {
+        /// The text, with placeholders for other content.
+        content: Blocks,
+        /// Whether an old release marks it as not written by the user.
+        injected: bool,
+    },
+    AgentMessage(Text),
+    /// `agent_reasoning`, `agent_reasoning_raw_content`.
+    Thought(Text),
+    /// `token_count`, which is repeated often.
+    TokenCount {
+        /// All tokens of the thread so far.
+        total: Option<TokenUsage>,
+        /// The tokens of the last request.
+        last: Option<TokenUsage>,
+    },
+    /// `dynamic_tool_call_request`.
+    Began(Option<CorrId>, Tool<'a>),
+    /// `exec_command_end`, `patch_apply_end`, `mcp_tool_call_end`, `collab_.._end` and similar events.
+    Ended(Option<CorrId>, Tool<'a>),
+    /// `item_completed`.
+    Completed(CompletedItem<'a>, Fields<'a>),
+    Error(Text, Vec<(String, Json)>),
+    /// A message of the program with all its fields.
+    Notice(Text, Vec<(String, Json)>),
+    Compacted,
+    Title(Option<Text>),
+    /// `thread_settings_applied`.
+    Settings(Box<Session>),
+}
+
+/// The end of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnEnd {
+    /// The outcome; absent for `task_complete` without an error.
+    pub outcome: Option<Outcome>,
+    /// The reason for aborting it.
+    pub reason: Option<Text>,
+    /// Repeats the agent's last message.
+    pub last_words: Option<Text>,
+    /// The error, which an `error` event may have reported before.
+    pub error: Option<Text>,
+    pub duration_ms: Option<u64>,
+}
+
+/// An item of `item_completed`.
+#[derive(Clone, Debug)]
+pub enum CompletedItem<'a> {
+    /// `UserMessage`.
+    User(Blocks),
+    /// `AgentMessage`.
+    Agent(Blocks),
+    /// `Reasoning`.
+    Thoughts(Vec<Text>),
+    /// A tool.
+    Tool(Option<CorrId>, Tool<'a>),
+    /// An unknown type.
+    Unknown(String, Json),
+}
+
+impl<'a> Event<'a> {
+    /// Reads a payload, if its type is known.
+    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+        Some(match kind {
+            "task_started" | "turn_started" => {
+                payload.ignore(&["turn_id", "started_at", "model_context_window", "trace_id"]);
+                payload.ignore(&["collaboration_mode_kind"]);
+                Self::TurnStarted
+            }
+            "task_complete" | "turn_complete" | "turn_aborted" => {
+                Self::TurnEnded(TurnEnd::take(kind, payload))
+            }
+            "user_message" => take_user_message(payload),
+            "agent_message" => {
+                payload.ignore(&["phase", "memory_citation"]);
+                Self::AgentMessage(payload.text("message").unwrap_or_default())
+            }
+            "agent_reasoning" | "agent_reasoning_raw_content" => {
+                Self::Thought(payload.text("text").unwrap_or_default())
+            }
+            "token_count" => {
+                let [total, last] = take_token_count(payload);
+                Self::TokenCount { total, last }
+            }
+            "dynamic_tool_call_request" => {
+                let id = payload.corr_id("callId").or_else(|| payload.corr_id("call_id"));
+                payload.ignore(&["startedAtMs", "started_at_ms"]);
+                Self::Began(id, Tool::Mcp(McpCall::take_dynamic(payload)))
+            }
+            "item_completed" => {
+                payload.ignore(&["thread_id", "turn_id", "started_at_ms", "completed_at_ms"]);
+                let (item, unknown) = CompletedItem::read(payload.raw("item")?);
+                Self::Completed(item, unknown)
+            }
+            "error" => {
+                let message = payload.text("message").unwrap_or_default();
+                Self::Error(message, std::mem::take(payload).into_extra().collect())
+            }
+            "context_compacted" => Self::Compacted,
+            "thread_name_updated" => {
+                payload.ignore(&["thread_id"]);
+                Self::Title(payload.text("thread_name"))
+            }
+            "thread_settings_applied" => {
+                let mut settings = payload.object("thread_settings").unwrap_or_default();
+                Self::Settings(Box::new(Session {
+                    cwd: settings.text("cwd"),
+                    model: settings.text("model"),
+                    reasoning_effort: settings.text("reasoning_effort"),
+                    ..Session::default()
+                }))
+            }
+            _ => match take_tool(kind, payload) {
+                Some((id, tool)) => {
+                    payload.ignore(&["completed_at_ms", "started_at_ms"]);
+                    Self::Ended(id, tool)
+                }
+                None => {
+                    let text = notice(kind, payload)?;
+                    Self::Notice(text, std::mem::take(payload).into_extra().collect())
+                }
+            },
+        })
+    }
+}
+
+fn take_tool<'a>(kind: &str, payload: &mut Object<'a>) -> Option<(Option<CorrId>, Tool<'a>)> {
+    let id = payload.get_str("call_id").filter(|id| !id.is_empty()).map(CorrId::from);
+    let tool = match kind {
+        "exec_command_end" => Tool::Command(CommandExecution::take(payload)),
+        "patch_apply_end" => Tool::Patch(FileChanges::take(payload)),
+        "mcp_tool_call_end" => Tool::Mcp(McpCall::take(payload)),
+        "dynamic_tool_call_response" => Tool::Mcp(McpCall::take_dynamic(payload)),
+        "web_search_end" => Tool::Web(WebSearch::take(payload)),
+        "view_image_tool_call" => Tool::ViewImage(payload.str("path").unwrap_or_default()),
+        "image_generation_end" => Tool::MakeImage(MakeImage::take(payload)),
+        "collab_agent_spawn_end" => Tool::Agents(AgentCall::take_event("spawn_agent", payload)),
+        "collab_agent_interaction_end" => {
+            Tool::Agents(AgentCall::take_event("send_input", payload))
+        }
+        "collab_waiting_end" => Tool::Agents(AgentCall::take_event("wait", payload)),
+        "collab_close_end" => Tool::Agents(AgentCall::take_event("close_agent", payload)),
+        "collab_resume_end" => Tool::Agents(AgentCall::take_event("resume_agent", payload)),
+        _ => return None,
+    };
+    payload.ignore(&["call_id"]);
+    Some((id, tool))
+}
+
+/// A line for the user; all further fields stay.
+fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
+    let text = match kind {
+        "entered_review_mode" => {
+            let hint = payload.get_str("user_facing_hint").or_else(|| payload.get_str("prompt"));
+            hint.map_or("review".into(), |hint| format!("review: {hint}"))
+        }
+        "exited_review_mode" => {
+            let output = payload.get("review_output").and_then(value::object);
+            let words = output.and_then(|mut output| output.str("overall_explanation"));
+            words.map_or("review finished".into(), |words| format!("review finished: {words}"))
+        }
+        "undo_completed" => {
+            let words = payload.str("message");
+            words.map_or_else(|| "undone".into(), Cow::into_owned)
+        }
+        "guardian_assessment" => {
+            let status = payload.get_str("status").unwrap_or_default();
+            match payload.get_str("rationale") {
+                Some(rationale) => format!("assessment: {status}: {rationale}"),
+                None => format!("assessment: {status}"),
+            }
+        }
+        "sub_agent_activity" => {
+            let agent =
+                payload.get_str("agent_path").or_else(|| payload.get_str("agent_thread_id"));
+            let kind = payload.get_str("kind").unwrap_or_default();
+            format!("sub-agent {}: {kind}", agent.unwrap_or_default())
+        }
+        "thread_goal_updated" => {
+            let goal = payload.get("goal").and_then(value::object);
+            let mut goal = goal.unwrap_or_default();
+            let objective = goal.str("objective").unwrap_or_default();
+            format!("goal {}: {objective}", goal.str("status").unwrap_or_default())
+        }
+        "thread_rolled_back" => "turns rolled back".into(),
+        "warning" | "stream_error" | "background_event" => {
+            payload.str("message").unwrap_or_default().into_owned()
+        }
+        "deprecation_notice" => payload.str("summary").unwrap_or_default().into_owned(),
+        _ => return None,
+    };
+    Some(text.into())
+}
+
+impl TurnEnd {
+    fn take(kind: &str, payload: &mut Object<'_>) -> Self {
+        let error = payload.object("error").and_then(|mut error| error.text("message"));
+        let reason = payload.text("reason");
+        let outcome = match kind {
+            "turn_aborted" if reason.as_ref().is_some_and(|reason| *reason == "budget_limited") => {
+                Some(Outcome::LimitReached)
+            }
+            "turn_aborted" => Some(Outcome::Cancelled),
+            _ => error.is_some().then_some(Outcome::Failed),
+        };
+        payload.ignore(&["turn_id", "started_at", "completed_at", "time_to_first_token_ms"]);
+        Self {
+            outcome,
+            reason,
+            error,
+            last_words: payload.text("last_agent_message"),
+            duration_ms: payload.u64("duration_ms"),
+        }
+    }
+}
+
+fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
+    let text = payload.text("message").unwrap_or_default();
+    let mut content = Blocks::from(text);
+    for key in ["images", "local_images"] {
+        for image in payload.array(key).unwrap_or_default() {
+            let shown = value::as_str(image).map(|url| content::image_of_url(&url));
+            let shown = shown.unwrap_or_else(|| "[image]".to_owned());
+            content.parts.push(Part::Placeholder(shown));
+        }
+    }
+    for key in ["audio", "local_audio"] {
+        for _ in payload.array(key).unwrap_or_default() {
+            content.parts.push(Part::Placeholder("[audio]".to_owned()));
+        }
+    }
+    let kind = payload.str("kind").unwrap_or_default();
+    payload.ignore(&["text_elements", "client_id"]);
+    let injected = matches!(&*kind, "environment_context" | "user_instructions");
+    Event::UserMessage { content, injected }
+}
+
+impl<'a> CompletedItem<'a> {
+    fn read(raw: Raw<'a>) -> (Self, Fields<'a>) {
+        let mut item: Object<'a> = value::object(raw).unwrap_or_default();
+        let name = item.str("type").unwrap_or_default();
+        let kind = snake(&name);
+        let id = item.corr_id("id");
+        let read = match &*kind {
+            "user_message" => {
+                item.ignore(&["client_id"]);
+                Self::User(item.raw("content").map(Blocks::read).unwrap_or_default())
+            }
+            "agent_message" => {
+                item.ignore(&["phase", "memory_citation"]);
+                Self::Agent(item.raw("content").map(Blocks::read).unwrap_or_default())
+            }
+            "reasoning" => {
+                let summary = item.texts("summary_text").unwrap_or_default();
+                let content = item.texts("raw_content").unwrap_or_default();
+                Self::Thoughts(if summary.is_empty() { content } else { summary })
+            }
+            // A tool of an extension; the observed ones search the web.
+            "extension" if item.has("action") || item.has("query") => {
+                item.ignore(&["kind"]);
+                Self::Tool(id, Tool::Web(WebSearch::take(&mut item)))
+            }
+            kind => match Tool::take_item(kind, &mut item) {
+                Some(tool) => Self::Tool(id, tool),
+                None => return (Self::Unknown(name.into_owned(), raw.into()), Fields::new()),
+            },
+        };
+        (read, item.rest())
+    }
+}
+
+/// Takes all tokens of the thread so far and those of the last request. Unknown fields stay, as `rate_limits.name`.
+fn take_token_count(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
+    take_rate_limits(payload);
+    let mut info = payload.object("info").unwrap_or_default();
+    info.ignore(&["model_context_window"]);
+    let total = take_usage(&mut info, "total_token_usage");
+    let last = take_usage(&mut info, "last_token_usage");
+    payload.adopt("info", info);
+    [total, last]
+}
+
+/// Takes the limits, which belong to the account, not to the conversation.
+fn take_rate_limits(payload: &mut Object<'_>) {
+    let Some(mut limits) = payload.object("rate_limits") else { return };
+    limits.ignore(&["limit_id", "limit_name", "plan_type", "rate_limit_reached_type"]);
+    limits.ignore(&["individual_limit", "spend_control_reached"]);
+    // Fields of 2025.
+    limits.ignore(&["primary_used_percent", "primary_window_minutes"]);
+    limits.ignore(&["secondary_used_percent", "secondary_window_minutes"]);
+    limits.ignore(&["primary_to_secondary_ratio_percent"]);
+    for window in ["primary", "secondary"] {
+        let known = ["used_percent", "window_minutes", "resets_at", "resets_in_seconds"];
+        limits.within(window, |window| window.ignore(&known));
+    }
+    limits.within("credits", |credits| credits.ignore(&["has_credits", "unlimited", "balance"]));
+    payload.adopt("rate_limits", limits);
+}

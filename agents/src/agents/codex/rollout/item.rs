@@ -1,0 +1,177 @@
+//! The wire types of `response_item`: input or output of the model.
+
+use std::borrow::Cow;
+
+use foldline_domain::{CorrId, Text};
+use foldline_json::Raw;
+
+use crate::{
+    codex::{
+        status::Status,
+        tools::{MakeImage, Tool, WebSearch},
+    },
+    content::Blocks,
+    wire::{Object, value},
+};
+
+/// Input or output of the model.
+#[derive(Clone, Debug)]
+pub enum ResponseItem<'a> {
+    /// `message`.
+    Message {
+        /// `user`, `assistant`, `developer`, `system`.
+        role: Cow<'a, str>,
+        id: Option<Text>,
+        content: Blocks,
+    },
+    /// `reasoning`: the parts of the summary, otherwise of the thought itself.
+    Reasoning(Vec<Text>),
+    /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
+    Call(Call<'a>),
+    /// `function_call_output`, `custom_tool_call_output`, `tool_search_output`.
+    Output(Output),
+    /// `web_search_call`, `image_generation_call`: run by the model's provider, a call with its result.
+    Hosted(Option<CorrId>, Tool<'a>),
+    /// `agent_message`: from one agent to another.
+    AgentMessage {
+        author: Option<Text>,
+        /// The recipient.
+        recipient: Option<Text>,
+        /// The unencrypted content.
+        content: Blocks,
+    },
+    /// `ghost_snapshot`, `compaction`: internal data of the program.
+    Nothing,
+}
+
+/// A call of a function or a custom tool.
+#[derive(Clone, Debug, Default)]
+pub struct Call<'a> {
+    pub id: Option<CorrId>,
+    /// The MCP server or the group of the tool.
+    pub namespace: Option<Cow<'a, str>>,
+    pub name: Cow<'a, str>,
+    /// The input: text, usually JSON.
+    pub input: Option<Raw<'a>>,
+}
+
+/// The output of a function or a custom tool.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    pub id: Option<CorrId>,
+    pub content: Blocks,
+    /// Whether it succeeded, if the output states it.
+    pub success: Option<bool>,
+}
+
+impl<'a> ResponseItem<'a> {
+    /// Reads a payload, if its type is known.
+    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+        let item = match kind {
+            "message" => {
+                payload.ignore(&["phase", "end_turn"]);
+                Self::Message {
+                    role: payload.str("role").unwrap_or_default(),
+                    id: payload.text("id"),
+                    content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
+                }
+            }
+            "reasoning" => Self::Reasoning(take_reasoning(payload)),
+            "function_call" => Self::Call(Call::take(payload, "arguments")),
+            "custom_tool_call" => Self::Call(Call::take(payload, "input")),
+            "tool_search_call" => {
+                payload.ignore(&["execution"]);
+                Self::Call(Call { name: "tool_search".into(), ..Call::take(payload, "arguments") })
+            }
+            "local_shell_call" => {
+                // Without a `call_id`, the item's own id is the call's.
+                let own_id = payload.corr_id("id");
+                let call = Call::take(payload, "action");
+                Self::Call(Call { name: "local_shell".into(), id: call.id.or(own_id), ..call })
+            }
+            "function_call_output" | "custom_tool_call_output" => {
+                Self::Output(Output::take(payload))
+            }
+            "tool_search_output" => {
+                payload.ignore(&["execution", "status"]);
+                let id = payload.corr_id("call_id");
+                let content = Blocks::from(Text::from(tool_names(payload).join("\n")));
+                Self::Output(Output { id, content, success: None })
+            }
+            "web_search_call" => {
+                let id = payload.corr_id("id");
+                Self::Hosted(id, Tool::Web(WebSearch::take(payload)))
+            }
+            "image_generation_call" => {
+                let id = payload.corr_id("id");
+                Self::Hosted(id, Tool::MakeImage(MakeImage::take(payload)))
+            }
+            "agent_message" => Self::AgentMessage {
+                author: payload.text("author"),
+                recipient: payload.text("recipient"),
+                content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
+            },
+            "ghost_snapshot" => {
+                payload.ignore(&["ghost_commit"]);
+                Self::Nothing
+            }
+            "compaction" | "context_compaction" => {
+                payload.ignore(&["encrypted_content"]);
+                Self::Nothing
+            }
+            _ => return None,
+        };
+        payload.ignore(&["id", "metadata", "internal_chat_message_metadata_passthrough"]);
+        Some(item)
+    }
+}
+
+impl<'a> Call<'a> {
+    fn take(payload: &mut Object<'a>, input: &str) -> Self {
+        // A call is written when the model makes it, so its status is not that of the result.
+        Status::take(payload);
+        Self {
+            id: payload.corr_id("call_id"),
+            namespace: payload.str("namespace"),
+            name: payload.str("name").unwrap_or_default(),
+            input: payload.raw(input),
+        }
+    }
+}
+
+impl Output {
+    fn take(payload: &mut Object<'_>) -> Self {
+        let id = payload.corr_id("call_id");
+        payload.ignore(&["name"]);
+        let Some(raw) = payload.raw("output") else { return Self { id, ..Self::default() } };
+        // `{content, success}` is the program's own form of an output; other objects are blocks.
+        if let Some(mut held) = value::object(raw).filter(|held| !held.has("type")) {
+            let success = held.bool("success");
+            let content =
+                ["content_items", "content", "body"].into_iter().find_map(|key| held.raw(key));
+            if let Some(content) = content {
+                return Self { id, content: Blocks::read(content), success };
+            }
+        }
+        Self { id, content: Blocks::read(raw), success: None }
+    }
+}
+
+fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
+    let parts = |raw: Raw<'_>| -> Vec<Text> {
+        let items: Vec<Raw<'_>> = value::elements(raw).unwrap_or_default();
+        let texts = items.into_iter().map(|item| Blocks::read(item).text());
+        texts.filter(|text| !text.is_empty()).collect()
+    };
+    let summary = payload.raw("summary").map(parts).unwrap_or_default();
+    let content = payload.raw("content").map(parts).unwrap_or_default();
+    payload.ignore(&["encrypted_content"]);
+    if summary.is_empty() { content } else { summary }
+}
+
+/// The names of the tools in a tool search result.
+fn tool_names(payload: &mut Object<'_>) -> Vec<String> {
+    let found = payload.array("tools").unwrap_or_default().into_iter();
+    let names = found.filter_map(|raw| value::object(raw)?.str("name"));
+    names.map(Cow::into_owned).collect()
+}

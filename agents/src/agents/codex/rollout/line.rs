@@ -1,0 +1,157 @@
+//! The wire types of rollout files: lines, and records outside of the conversation.
+//!
+//! This covers releases from 0.99 (February 2026) to 0.146, and older forms that were observed in newer files.
+
+use foldline_domain::{Allowed, Authority, Session, SessionId, Text};
+use foldline_json::Raw;
+
+use super::{event::Event, item::ResponseItem};
+use crate::{
+    Header, Parsed,
+    wire::{Object, value},
+};
+
+/// One record of the file.
+#[derive(Clone, Debug)]
+pub enum RolloutJson<'a> {
+    /// `session_meta`: the first line. Further ones describe the sessions from which it was forked.
+    SessionMeta {
+        facts: Box<Session>,
+        /// Whether it begins with the history of another session.
+        forked: bool,
+    },
+    /// `turn_context`: the settings of a turn.
+    TurnContext(Box<Session>),
+    /// `response_item`: input or output of the model.
+    ResponseItem(ResponseItem<'a>),
+    /// `event_msg`: output of the interface.
+    Event(Event<'a>),
+    /// `compacted`: the history was replaced by a summary.
+    Compacted(Text),
+    /// `world_state`, `inter_agent_communication_metadata`: not part of the conversation.
+    Nothing,
+}
+
+impl<'a> RolloutJson<'a> {
+    pub(super) fn parse(line: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
+        let payload = line.get("payload").and_then(value::object);
+        let (Some(mut payload), true) = (payload, is_known(&header.name)) else {
+            // Every record of these files has a payload.
+            let is_foreign = !is_known(&header.name) && !line.has("payload");
+            return if is_foreign { Parsed::Foreign } else { Parsed::Unknown };
+        };
+        line.ignore(&["timestamp", "ordinal"]);
+        let json = match &*header.name {
+            "session_meta" => Self::take_session_meta(&mut payload),
+            "turn_context" => Self::TurnContext(Box::new(take_turn_context(&mut payload))),
+            "compacted" => {
+                let message = payload.text("message").unwrap_or_default();
+                payload.ignore(&["replacement_history", "window_id", "window_number"]);
+                payload.ignore(&["first_window_id", "previous_window_id"]);
+                Self::Compacted(message)
+            }
+            name @ ("response_item" | "event_msg") => {
+                let is_event = name == "event_msg";
+                let kind = payload.str("type").unwrap_or_default();
+                header.name = format!("{name}/{kind}").into();
+                let read = match is_event {
+                    true => Event::take(&kind, &mut payload).map(Self::Event),
+                    false => ResponseItem::take(&kind, &mut payload).map(Self::ResponseItem),
+                };
+                let Some(json) = read else { return Parsed::Unknown };
+                json
+            }
+            // `world_state` and similar records: internal data of the program.
+            _ => {
+                payload = Object::default();
+                Self::Nothing
+            }
+        };
+        line.ignore(&["payload"]);
+        line.adopt("", payload);
+        Parsed::Line(json)
+    }
+
+    fn take_session_meta(payload: &mut Object<'_>) -> Self {
+        // `session_id` is the id of the first thread.
+        let own_id = payload.str("id").or_else(|| payload.str("session_id"));
+        let forked_from = payload.str("forked_from_id").map(SessionId::from);
+        let parent = payload.str("parent_thread_id").map(SessionId::from);
+        let spawned_by = payload.raw("source").and_then(parent_of_source);
+        let forked = forked_from.is_some();
+        let facts = Session {
+            session_id: own_id.map(SessionId::from),
+            // The session that started this one as a sub-agent, or from which it was forked.
+            parent_session_id: parent.or(spawned_by).or(forked_from),
+            started_at: payload.timestamp("timestamp"),
+            cwd: payload.text("cwd"),
+            branch: payload.object("git").and_then(|mut git| git.text("branch")),
+            provider: payload.text("model_provider"),
+            version: payload.text("cli_version"),
+            ..Session::default()
+        };
+        // Instructions are not messages; the rest is internal data of the program.
+        payload.ignore(&["session_id", "timestamp", "originator", "git"]);
+        payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
+        payload.ignore(&["thread_source", "history_mode", "context_window"]);
+        payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
+        Self::SessionMeta { facts: Box::new(facts), forked }
+    }
+}
+
+/// Whether this record type is known.
+pub(super) fn is_known(name: &str) -> bool {
+    let known = [
+        "session_meta",
+        "turn_context",
+        "response_item",
+        "event_msg",
+        "compacted",
+        "world_state",
+        "inter_agent_communication_metadata",
+    ];
+    known.contains(&name)
+}
+
+/// The approval policy and the sandbox, which are stated together.
+fn take_authority(payload: &mut Object<'_>) -> Option<Authority> {
+    let approval_policy = payload.text("approval_policy");
+    // Folders and the network are details of the sandbox.
+    let mut policy = payload.object("sandbox_policy").unwrap_or_default();
+    let sandbox = policy.text("type").or_else(|| policy.text("mode"));
+    let words = [&approval_policy, &sandbox].map(|words| words.as_ref().map(Text::decode));
+    let allowed = match words.each_ref().map(Option::as_deref) {
+        // It asks about all commands but those that only read.
+        [Some("untrusted"), _] => Some(Allowed::Asking),
+        [Some("never"), Some("read-only")] => Some(Allowed::Reading),
+        [_, Some("read-only")] => Some(Allowed::Asking),
+        [_, Some("workspace-write" | "external-sandbox")] => Some(Allowed::Sandbox),
+        [_, Some("danger-full-access")] => Some(Allowed::Everything),
+        _ => None,
+    };
+    let is_stated = approval_policy.is_some() || sandbox.is_some();
+    is_stated.then(|| Authority { approval_policy, sandbox, allowed, ..Authority::default() })
+}
+
+fn take_turn_context(payload: &mut Object<'_>) -> Session {
+    payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
+    payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
+    payload.ignore(&["approvals_reviewer"]);
+    payload.ignore(&["permission_profile", "active_permission_profile", "network"]);
+    payload.ignore(&["file_system_sandbox_policy", "workspace_roots", "truncation_policy"]);
+    payload.ignore(&["collaboration_mode", "multi_agent_mode", "multi_agent_version"]);
+    payload.ignore(&["realtime_active", "comp_hash", "final_output_json_schema"]);
+    Session {
+        cwd: payload.text("cwd"),
+        model: payload.text("model"),
+        reasoning_effort: payload.text("effort"),
+        authority: take_authority(payload).map(Box::new),
+        ..Session::default()
+    }
+}
+
+/// `{subagent: {thread_spawn: {parent_thread_id}}}`; often only a word.
+fn parent_of_source(source: Raw<'_>) -> Option<SessionId> {
+    let mut subagent = value::object(source)?.object("subagent")?;
+    subagent.object("thread_spawn")?.str("parent_thread_id").map(SessionId::from)
+}

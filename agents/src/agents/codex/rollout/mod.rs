@@ -1,0 +1,160 @@
+//! Codex's rollout files: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
+//!
+//! The files repeat content up to three times: in a `response_item` (input and output of the model), in an `event_msg`
+//! (output of the interface), and in the newest releases in an `item_completed`. The release, and the position of a
+//! cut, determine which of them are present. So the first one counts, and its echoes are skipped
+//! ([`Echoes`](echoes::Echoes)).
+
+mod calls;
+mod echoes;
+mod event;
+mod item;
+mod line;
+mod messages;
+mod session;
+mod step;
+
+use foldline_domain::{NormalizedEntryType, Session};
+
+use self::{
+    echoes::Channel,
+    event::{CompletedItem, Event},
+    item::ResponseItem,
+    line::{RolloutJson, is_known},
+    step::{CodexRolloutMemory, Step},
+};
+use crate::{
+    Context, Evidence, Executor, Extra, Format, Header, Parsed,
+    codex::{AGENT, result::CodexResult},
+    wire::Object,
+};
+
+/// Codex's rollout files.
+///
+/// - Content on several channels counts once, where it appears first.
+/// - Only `user_message` is certain to be typed by the user. A `response_item` of the role `user` is also a user
+///   message, unless it is context that the program added, which is a system message.
+/// - Tokens are counted from the running total of the thread. In a fork, the history copied from the parent is part of
+///   the conversation, but its tokens, turns and ends belong to the parent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CodexRollout;
+
+impl Executor for CodexRollout {
+    const FORMAT: Format = Format::new("codex-rollout", "Codex CLI, rollout file", AGENT)
+        .with_homes(&[
+            "${CODEX_HOME:-~/.codex}/sessions",
+            "${CODEX_HOME:-~/.codex}/archived_sessions",
+        ]);
+    type Line<'a> = RolloutJson<'a>;
+    type Result = CodexResult;
+    type Memory = CodexRolloutMemory;
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        let kind = object.get_str("type").unwrap_or_default();
+        Evidence::certain_if(is_known(&kind) && object.has("payload"))
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<RolloutJson<'a>> {
+        RolloutJson::parse(object, header)
+    }
+
+    fn line(
+        &self,
+        line: RolloutJson<'_>,
+        extra: Extra,
+        memory: &mut CodexRolloutMemory,
+        cx: &mut Context<'_, CodexResult>,
+    ) {
+        let mut step = Step { memory, cx };
+        if let RolloutJson::SessionMeta { facts, forked } = line {
+            return step.session_meta(*facts, forked);
+        }
+        step.follow_replay();
+        match line {
+            RolloutJson::TurnContext(settings) => step.cx.session(*settings),
+            RolloutJson::ResponseItem(item) => step.response_item(item, extra),
+            RolloutJson::Event(event) => step.event(event, extra),
+            RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
+            RolloutJson::Nothing | RolloutJson::SessionMeta { .. } => {}
+        }
+    }
+
+    fn is_ignored(&self, line: &RolloutJson<'_>) -> bool {
+        match line {
+            RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
+            // The thought is encrypted.
+            RolloutJson::ResponseItem(ResponseItem::Reasoning(thoughts)) => thoughts.is_empty(),
+            RolloutJson::Event(Event::TokenCount { total, .. }) => total.is_none(),
+            _ => false,
+        }
+    }
+}
+
+impl Step<'_, '_> {
+    fn response_item(&mut self, item: ResponseItem<'_>, extra: Extra) {
+        match item {
+            ResponseItem::Message { role, id, content } => {
+                self.message(&role, id, &content, extra);
+            }
+            ResponseItem::Reasoning(thoughts) => self.thoughts(Channel::Item, thoughts),
+            ResponseItem::Call(call) => self.call(call, extra),
+            ResponseItem::Output(output) => self.output(output, extra),
+            ResponseItem::Hosted(id, tool) => self.ended(Channel::Item, id, &tool, extra),
+            ResponseItem::AgentMessage { author, recipient, content } => {
+                self.between_agents(author, recipient, &content, extra);
+            }
+            ResponseItem::Nothing => {}
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, extra: Extra) {
+        match event {
+            Event::TurnStarted => self.turn_started(),
+            Event::TurnEnded(end) => self.turn_ended(end),
+            Event::UserMessage { content, injected } => {
+                self.user_message(Channel::Event, &content, injected, None, extra);
+            }
+            Event::AgentMessage(text) => {
+                self.agent_message(Channel::Event, &text.into(), None, extra);
+            }
+            Event::Thought(text) => self.thoughts(Channel::Event, vec![text]),
+            Event::TokenCount { total, last } => self.token_count(total, last),
+            Event::Began(id, tool) => self.began(id, &tool, extra),
+            Event::Ended(id, tool) => self.ended(Channel::Event, id, &tool, extra),
+            Event::Completed(item, unknown) => {
+                let more = self.cx.unknown_fields("item_completed", &unknown);
+                let extra = [extra, more].concat();
+                self.completed(item, extra);
+            }
+            Event::Error(message, fields) => {
+                self.error(Channel::Event, message, [fields, extra].concat());
+            }
+            Event::Notice(text, fields) => {
+                let extra = [fields, extra].concat();
+                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+            }
+            Event::Compacted => self.compacted(Channel::Event, Default::default()),
+            Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
+            Event::Settings(settings) => self.cx.session(*settings),
+        }
+    }
+
+    fn completed(&mut self, item: CompletedItem<'_>, extra: Extra) {
+        let channel = Channel::Completed;
+        match item {
+            CompletedItem::User(content) => {
+                self.user_message(channel, &content, false, None, extra);
+            }
+            CompletedItem::Agent(content) => self.agent_message(channel, &content, None, extra),
+            CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
+            CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
+            CompletedItem::Unknown(name, item) => {
+                self.cx.unknown_block(&name, item);
+            }
+        }
+    }
+}

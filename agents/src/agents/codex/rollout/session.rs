@@ -1,0 +1,114 @@
+//! The session of a rollout file: its facts, turns, tokens and preceding sessions.
+
+use foldline_domain::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
+
+use super::{
+    echoes::{Channel, EchoKind},
+    event::TurnEnd,
+    step::Step,
+};
+
+/// The pause that ends a copied history. A copy is written at once: lines with the time of the copy are a few
+/// milliseconds apart, and the next line needs a response of the model.
+const LONGEST_PAUSE_MS: u64 = 1000;
+
+impl Step<'_, '_> {
+    /// The first describes the session. One with another id describes a session from which it was forked, and that
+    /// session's history follows.
+    pub(super) fn session_meta(&mut self, facts: Session, forked: bool) {
+        let session = &mut self.memory.session;
+        if session.has_meta {
+            if facts.session_id != session.own_id {
+                session.forked = true;
+                session.replayed_at = self.cx.at;
+            } else {
+                self.cx.session(Session { version: facts.version, ..Session::default() });
+            }
+            return;
+        }
+        session.has_meta = true;
+        session.forked = forked;
+        session.own_id.clone_from(&facts.session_id);
+        session.began_at = facts.started_at.or(self.cx.at);
+        self.cx.session(Session { started_at: session.began_at, ..facts });
+    }
+
+    /// Detects the end of a copied history. A line without a time also ends it: counting a token twice is better than
+    /// never.
+    pub(super) fn follow_replay(&mut self) {
+        let session = &mut self.memory.session;
+        if let Some(last) = session.replayed_at {
+            let pause = self.cx.at.and_then(|at| at.millis_since(last));
+            let goes_on = pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS);
+            session.replayed_at = self.cx.at.filter(|_| goes_on);
+        }
+    }
+
+    /// Whether the line is a copy. Copied lines that keep their times are older than the fork.
+    fn is_replay(&self) -> bool {
+        let session = &self.memory.session;
+        let is_older = session.forked && self.cx.at.is_some() && self.cx.at < session.began_at;
+        is_older || session.replayed_at.is_some()
+    }
+
+    pub(super) fn turn_started(&mut self) {
+        if !self.is_replay() {
+            self.memory.session.turns += 1;
+        }
+    }
+
+    pub(super) fn turn_ended(&mut self, end: TurnEnd) {
+        let TurnEnd { outcome, reason, last_words, error, duration_ms } = end;
+        if let Some(words) = last_words {
+            self.agent_message(Channel::TurnEnd, &words.into(), None, Vec::new());
+        }
+        if let Some(error) = error.clone() {
+            self.error(Channel::TurnEnd, error, Vec::new());
+        }
+        let aborted = matches!(outcome, Some(Outcome::Cancelled | Outcome::LimitReached));
+        if aborted && !self.is_echo(EchoKind::Notice, "turn aborted", Channel::Event) {
+            let why = reason.as_ref().map(|reason| format!("turn aborted: {reason}"));
+            let content = why.map_or_else(|| Text::from("turn aborted"), Text::from);
+            self.cx.entry(NormalizedEntryType::SystemMessage, content, ());
+        }
+        if self.is_replay() {
+            return;
+        }
+        let session = &mut self.memory.session;
+        if let Some(duration_ms) = duration_ms {
+            session.duration_ms =
+                Some(session.duration_ms.unwrap_or(0).saturating_add(duration_ms));
+        }
+        let outcome = outcome.unwrap_or(Outcome::Success);
+        // An earlier reason is outdated.
+        let outdated = outcome == Outcome::Success && self.cx.known().outcome_reason.is_some();
+        let outcome_reason =
+            reason.or(error).or_else(|| outdated.then(|| Text::from("task complete")));
+        let facts = Session {
+            outcome: Some(outcome),
+            outcome_reason,
+            turns: Some(session.turns).filter(|&turns| turns > 0),
+            duration_ms: session.duration_ms,
+            ended_at: self.cx.at,
+            ..Session::default()
+        };
+        self.cx.session(facts);
+    }
+
+    pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {
+        let replayed = self.is_replay();
+        let session = &mut self.memory.session;
+        let Some(total) = total else { return };
+        if session.forked
+            && session.counter == Default::default()
+            && let Some(last) = last
+        {
+            // The thread's total includes its parent's, which has no line in this file.
+            let _ = session.counter.advance(total.since(&last));
+        }
+        let more = session.counter.advance(total);
+        if let Some(usage) = more.filter(|_| !replayed) {
+            self.cx.usage(usage);
+        }
+    }
+}

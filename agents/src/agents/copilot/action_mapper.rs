@@ -1,0 +1,62 @@
+//! Maps Copilot's tools to [`ActionType`](foldline_domain::ActionType)s.
+//!
+//! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
+//! the entry's metadata.
+
+use foldline_json::Raw;
+
+use crate::{
+    action::{
+        self, MappedCall, command_run, file_patch, file_read, file_replacement, file_write,
+        is_among, plan_presentation, question, search, take_patch, take_path, take_questions,
+        take_task, take_todos, todo_list, web_fetch,
+    },
+    wire::value,
+};
+
+/// Known tools without a separate action.
+const PLAIN_TOOLS: &str = "create_pull_request fetch_copilot_cli_documentation list_agents list_bash \
+    list_powershell lsp manage_schedule read_agent read_bash read_powershell report_intent \
+    report_progress session_store_sql skill sql stop_bash stop_powershell store_memory task_complete \
+    think tool_search tool_search_tool tool_search_tool_regex vote_memory write_agent write_bash \
+    write_powershell";
+
+/// Maps a call of the tool `name`.
+pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let text = arguments.and_then(value::as_str).unwrap_or_default();
+    if name == "apply_patch"
+        && let Some(edit) = file_patch(&*text, cwd)
+    {
+        return edit.into();
+    }
+    // Some releases write the arguments as JSON text.
+    let inner = Raw::parse(&text).ok().filter(|inner| value::object(*inner).is_some());
+    let arguments = inner.or(arguments);
+    let Some(mut given) = action::parameters(arguments) else {
+        return MappedCall::tool(name, arguments);
+    };
+    let action = match name {
+        "bash" | "shell" | "powershell" | "local_shell" => command_run(given.text("command")),
+        "view" => file_read(take_path(&mut given, "path", cwd)),
+        "create" => file_write(take_path(&mut given, "path", cwd), given.text("file_text")),
+        "edit" | "str_replace" => {
+            file_replacement(take_path(&mut given, "path", cwd), &mut given, ["old_str", "new_str"])
+        }
+        "apply_patch" => match take_patch(&mut given, &["input", "patch"], cwd) {
+            Some(edit) => edit,
+            None => return MappedCall::tool(name, arguments),
+        },
+        "grep" | "rg" | "glob" => search(given.text("pattern")),
+        "web_search" | "search_code_subagent" => search(given.text("query")),
+        "web_fetch" => web_fetch(given.text("url")),
+        "update_todo" => todo_list("write", take_todos(&mut given)),
+        "task" => take_task(&mut given, "agent_type"),
+        "ask_user" => match given.text("question") {
+            Some(words) => question(words),
+            None => take_questions(&mut given),
+        },
+        "exit_plan_mode" => plan_presentation(given.text("plan").or_else(|| given.text("summary"))),
+        _ => return MappedCall::other(name, arguments, is_among(PLAIN_TOOLS, name)),
+    };
+    MappedCall::known(action, given)
+}

@@ -1,0 +1,65 @@
+//! Maps Cursor's tools to [`ActionType`](foldline_domain::ActionType)s. Arguments without a field in the action are
+//! kept in the entry's metadata.
+
+use foldline_domain::{FileChange, Spelling, Text};
+use foldline_json::Raw;
+
+use crate::{
+    action::{
+        MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
+        plan_presentation, search, take_path, take_questions, take_task, take_todos, todo_list,
+        web_fetch,
+    },
+    files,
+    wire::Object,
+};
+
+/// Maps a call of a tool of this kind with the name `name`.
+pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let Some(mut given) = parameters(args) else { return MappedCall::tool(name, args) };
+    given.ignore(&["toolCallId"]);
+    let action = match kind {
+        "readToolCall" | "lsToolCall" | "editToolCall" | "writeToolCall" | "deleteToolCall" => {
+            file_action(kind, take_path(&mut given, "path", cwd), &mut given)
+        }
+        "shellToolCall" => {
+            // Facts that the command line shows.
+            given.ignore(&["hasInputRedirect", "hasOutputRedirect"]);
+            given.ignore(&["parsingResult", "simpleCommands"]);
+            command_run(given.text("command"))
+        }
+        "grepToolCall" => search(given.text("pattern")),
+        "globToolCall" => search(given.text("globPattern")),
+        "webSearchToolCall" => search(given.text("searchTerm").or_else(|| given.text("query"))),
+        "webFetchToolCall" => web_fetch(given.text("url")),
+        "updateTodosToolCall" => take_list(&mut given, "merge"),
+        "readTodosToolCall" => todo_list("read", Vec::new()),
+        "taskToolCall" => take_task(&mut given, ""),
+        "createPlanToolCall" => plan_presentation(given.text("plan")),
+        "askQuestionToolCall" => take_questions(&mut given),
+        _ => return MappedCall::other(name, args, ["function", "mcpToolCall"].contains(&kind)),
+    };
+    MappedCall::known(action, given)
+}
+
+fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
+    match kind {
+        "editToolCall" => {
+            // A part of a file, or a whole new file: the result determines which.
+            let text = given.take("streamContent", Spelling::of_raw);
+            let change = text.map(|text| files::replacement(&path, "", text));
+            file_edit(path, change.into_iter().collect())
+        }
+        "writeToolCall" => {
+            file_write(path, given.text("fileText").or_else(|| given.text("contents")))
+        }
+        "deleteToolCall" => file_edit(path.clone(), vec![FileChange::Delete { path }]),
+        _ => file_read(path),
+    }
+}
+
+/// Takes the to-do list, which may be partial.
+pub(super) fn take_list(given: &mut Object<'_>, is_part: &str) -> Titled {
+    let is_part = given.bool(is_part) == Some(true);
+    todo_list(if is_part { "update" } else { "write" }, take_todos(given))
+}

@@ -1,0 +1,255 @@
+//! The sessions that Gemini CLI keeps, `~/.gemini/tmp/<project>/chats/session-*.jsonl` and `.json`.
+
+mod types;
+
+use std::path::Path;
+
+use foldline_domain::{
+    CorrId, Digest, NormalizedEntryType, Session, SessionId, Text, TokenUsage, ToolStatus,
+    tool_calls::RecentIds,
+};
+use serde::{Deserialize, Serialize};
+
+use self::types::{Author, Call, Message, SessionRecord};
+use crate::{
+    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
+    dialect::{
+        gemini,
+        recent_map::RecentMap,
+        textual_result::{self, TextualResult},
+    },
+    wire::Object,
+};
+
+/// A session file: lines, or a single document of the older releases.
+///
+/// - A message is written again, with the same id, when it grows: only what is new is emitted.
+/// - Messages have ids that no other session has, so the tokens of a session with two files count once.
+/// - Messages that were withdrawn stay in the conversation.
+#[derive(Clone, Debug, Default)]
+pub struct GeminiSession {
+    /// The session that started this one, by the folder of the file.
+    parent: Option<SessionId>,
+}
+
+/// The largest number of ended calls to remember.
+const REMEMBERED: usize = 1024;
+
+/// State between records, in addition to calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeminiSessionMemory {
+    /// The latest messages.
+    told: RecentMap<Text, ToldMessage>,
+    /// The message that may still grow, with its text.
+    open: Option<(Text, Text)>,
+    /// The calls that have ended.
+    ended: RecentIds,
+    has_begun: bool,
+}
+
+/// What was emitted of a message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct ToldMessage {
+    thoughts: usize,
+    text: Option<Digest>,
+    usage: TokenUsage,
+}
+
+type Cx<'s> = Context<'s, TextualResult>;
+
+impl Executor for GeminiSession {
+    const FORMAT: Format = Format::new("gemini-session", "Gemini CLI, session file", "gemini")
+        .with_homes(&["${GEMINI_CLI_HOME:-~}/.gemini/tmp"]);
+    type Line<'a> = SessionRecord<'a>;
+    type Result = TextualResult;
+    type Memory = GeminiSessionMemory;
+
+    fn of_file(&self, path: &Path) -> Option<Self> {
+        let mut folders = path.ancestors().skip(1).map(|folder| folder.file_name()?.to_str());
+        let (folder, above) = (folders.next()??, folders.next()??);
+        (above == "chats").then(|| Self { parent: Some(SessionId::from(folder)) })
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        let is_header = object.has_all(&["sessionId", "projectHash", "startTime"]);
+        if is_header || object.has_any(&["$set", "$rewindTo"]) {
+            return Evidence::Certain;
+        }
+        let is_message = object.has_all(&["id", "timestamp", "content"])
+            && !object.has_any(&["uuid", "message", "parentId", "role"]);
+        Evidence::certain_if(is_message && object.get_str("type").as_deref() == Some("gemini"))
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<SessionRecord<'a>> {
+        let parsed = SessionRecord::parse(object);
+        if header.name.is_empty() {
+            header.name = "session".into();
+        }
+        parsed
+    }
+
+    fn line(
+        &self,
+        line: SessionRecord<'_>,
+        extra: Extra,
+        memory: &mut GeminiSessionMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        let SessionRecord { facts, messages, rewound_to } = line;
+        if !std::mem::replace(&mut memory.has_begun, true) {
+            let parent_session_id = self.parent.clone();
+            cx.session(Session { parent_session_id, ..Session::default() });
+        }
+        if facts != Session::default() {
+            cx.session(facts);
+        }
+        if let Some(message) = rewound_to {
+            memory.close(cx);
+            let text = format!("withdrawn: message {message} and all after it");
+            cx.entry(NormalizedEntryType::SystemMessage, text, ());
+        }
+        let mut extra = Some(extra);
+        for mut message in messages {
+            cx.at = message.at.or(cx.at);
+            let unknown = std::mem::take(&mut message.unknown);
+            let mut more = cx.unknown_fields("message", &unknown);
+            more.extend(extra.take().unwrap_or_default());
+            memory.message(message, more, cx);
+        }
+        if let Some(extra) = extra.filter(|extra| !extra.is_empty()) {
+            cx.entry(NormalizedEntryType::SystemMessage, "session", extra);
+        }
+    }
+
+    fn is_ignored(&self, line: &SessionRecord<'_>) -> bool {
+        let SessionRecord { facts, messages, rewound_to } = line;
+        *facts == Session::default() && messages.is_empty() && rewound_to.is_none()
+    }
+
+    fn end(&self, memory: &mut GeminiSessionMemory, cx: &mut Cx<'_>) {
+        memory.close(cx);
+    }
+}
+
+impl GeminiSessionMemory {
+    fn message(&mut self, message: Message<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
+        let Message { id, kind, text, thoughts, calls, model, usage, facts, .. } = message;
+        extra.extend(facts);
+        if self.open.as_ref().is_some_and(|(open, _)| Some(open) != id.as_ref()) {
+            self.close(cx);
+        }
+        let known = id.as_ref().and_then(|id| self.told.take(id));
+        let is_new = known.is_none();
+        let mut told = known.unwrap_or_default();
+        let mut meta = Meta { message_id: id.clone(), model: None, extra };
+        if let Author::Other(kind) = kind {
+            if is_new {
+                cx.entry(kind, text, meta.next());
+            }
+            self.told.push(id, told);
+            return;
+        }
+        if cx.known().model != model && model.is_some() {
+            cx.session(Session { model: model.clone(), ..Session::default() });
+        }
+        for thought in thoughts.iter().skip(told.thoughts) {
+            cx.entry(NormalizedEntryType::Thinking, thought.clone(), meta.next());
+        }
+        told.thoughts = told.thoughts.max(thoughts.len());
+        self.text(id.as_ref(), &text, &mut told, &mut meta, cx);
+        for call in calls {
+            self.call(call, meta.next(), cx);
+        }
+        let more = usage.since(&told.usage);
+        if !usage.is_empty() && (is_new || usage != told.usage) {
+            cx.usage_of_message(id.clone(), model, if is_new { usage } else { more });
+        }
+        told.usage = told.usage.max(&usage);
+        self.told.push(id, told);
+    }
+
+    /// Emits what is new of a message's text.
+    fn text(
+        &mut self,
+        id: Option<&Text>,
+        text: &Text,
+        told: &mut ToldMessage,
+        meta: &mut Meta,
+        cx: &mut Cx<'_>,
+    ) {
+        let whole = text.decode();
+        let digest = Some(Digest::of(whole.as_bytes()));
+        if whole.is_empty() || told.text == digest {
+            return;
+        }
+        let is_first = told.text.is_none();
+        told.text = digest;
+        let entry = cx.draft(NormalizedEntryType::AssistantMessage, text.clone(), meta.next());
+        let (Some(id), true) = (id, is_first || self.open.is_some()) else { return cx.push(entry) };
+        let corr_id = open_id(id);
+        match &mut self.open {
+            Some((_, known)) => match whole.strip_prefix(&*known.decode()) {
+                Some(more) => cx.grow(corr_id, more.into()),
+                None => {
+                    self.open = None;
+                    return cx.close(corr_id, Some(entry));
+                }
+            },
+            None => cx.open(corr_id, entry),
+        }
+        self.open = Some((id.clone(), text.clone()));
+    }
+
+    fn call(&mut self, call: Call<'_>, meta: Meta, cx: &mut Cx<'_>) {
+        let Call { id, name, args, status, at, body, is_error, diff } = call;
+        if id.as_ref().is_some_and(|id| self.ended.contains(id)) {
+            return;
+        }
+        let mapped = gemini::map(&name, args, cx.cwd().as_deref());
+        cx.call_again(id.clone(), &name, mapped, meta);
+        let ended = match &*status {
+            "success" => textual_result::status(is_error, false, None),
+            // Programs that write such files for tests state no status.
+            "" if body.is_some() => textual_result::status(is_error, false, None),
+            "" => ToolStatus::Unknown,
+            "error" => ToolStatus::Failed,
+            "cancelled" => ToolStatus::Cancelled,
+            "awaiting_approval" => {
+                let id = id.as_ref();
+                id.map(|id| {
+                    cx.update(id, |entry| {
+                        if let Some(tool) = entry.tool_mut() {
+                            tool.status = ToolStatus::PendingApproval;
+                        }
+                    })
+                });
+                return;
+            }
+            _ => {
+                id.iter().for_each(|id| cx.running(id));
+                return;
+            }
+        };
+        if let Some(id) = &id {
+            self.ended.insert(id.clone(), REMEMBERED);
+        }
+        let result = TextualResult::new(ended, at.or(cx.at)).with_body(body);
+        cx.result(id, result.with_detail(diff));
+    }
+
+    /// Closes the message that may grow.
+    fn close(&mut self, cx: &mut Cx<'_>) {
+        if let Some((id, _)) = self.open.take() {
+            cx.close(open_id(&id), None);
+        }
+    }
+}
+
+/// The id of the entry with the text of a message.
+fn open_id(id: &Text) -> CorrId {
+    CorrId::from(format!("{id}/text").as_str())
+}

@@ -1,0 +1,175 @@
+//! Kimi Code: the journal that it keeps of each agent of a session,
+//! `~/.kimi-code/sessions/<project>/session_<id>/agents/<agent>/wire.jsonl`.
+
+mod action_mapper;
+mod types;
+
+use std::path::Path;
+
+use foldline_domain::{
+    CommandExitStatus, NormalizedEntryType, Session, SessionId, Text, tool_calls::RecentIds,
+};
+use serde::{Deserialize, Serialize};
+
+use self::types::{Answer, Call, KimiLine, Prompt};
+use crate::{
+    Context, Evidence, Executor, Extra, Format, Header, Parsed,
+    dialect::{
+        notice,
+        run_usage::ModelUsage,
+        textual_result::{self, TextualResult},
+    },
+    wire::Object,
+};
+
+/// The journal of an agent.
+///
+/// - A prompt appears twice: as typed, and as added to the context.
+/// - Tokens stand twice: at the end of a step, and as a record of their own, which also exists for a compaction. The end
+///   of a step counts only if no such record follows.
+/// - The path states the session. A sub-agent has its own journal, and counts as its own session.
+#[derive(Clone, Debug, Default)]
+pub struct Kimi {
+    session: Option<SessionId>,
+    parent: Option<SessionId>,
+}
+
+/// The largest number of rejected calls to remember.
+const REMEMBERED: usize = 256;
+
+/// State between records, in addition to calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KimiMemory {
+    /// The last prompt as typed.
+    prompt: Option<Text>,
+    /// The tokens of a step that no record has repeated.
+    unrecorded: Option<ModelUsage>,
+    /// The rejected calls.
+    rejected: RecentIds,
+    has_begun: bool,
+}
+
+type Cx<'s> = Context<'s, TextualResult>;
+
+impl Executor for Kimi {
+    const FORMAT: Format = Format::new("kimi", "Kimi Code, journal", "kimi")
+        .with_homes(&["${KIMI_CODE_HOME:-~/.kimi-code}/sessions"]);
+    type Line<'a> = KimiLine<'a>;
+    type Result = TextualResult;
+    type Memory = KimiMemory;
+
+    fn of_file(&self, path: &Path) -> Option<Self> {
+        let mut folders = path.ancestors().skip(1).map(|folder| folder.file_name()?.to_str());
+        let agent = folders.next()??;
+        let is_agents = folders.next()?? == "agents";
+        let session = folders.next()??.strip_prefix("session_").filter(|_| is_agents)?;
+        let main = SessionId::from(session);
+        Some(match agent {
+            "main" => Self { session: Some(main), parent: None },
+            agent => {
+                let session = SessionId::from(format!("{session}/{agent}").as_str());
+                Self { session: Some(session), parent: Some(main) }
+            }
+        })
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        let kind = object.get_str("type").unwrap_or_default();
+        match &*kind {
+            "metadata" => Evidence::certain_if(object.has_all(&["protocol_version", "created_at"])),
+            "context.append_loop_event" => Evidence::certain_if(object.has("event")),
+            "config.update" if object.has("modelAlias") => Evidence::Certain,
+            "config.update" | "usage.record" | "turn.prompt" | "context.append_message" => {
+                Evidence::certain_if(object.has("time"))
+            }
+            _ => Evidence::None,
+        }
+    }
+
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<KimiLine<'a>> {
+        KimiLine::parse(object, header)
+    }
+
+    fn line(&self, line: KimiLine<'_>, extra: Extra, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
+        if !std::mem::replace(&mut memory.has_begun, true) {
+            let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
+            cx.session(Session { session_id, parent_session_id, ..Session::default() });
+        }
+        match line {
+            KimiLine::Facts(facts) => cx.session(*facts),
+            KimiLine::Said(said) => notice::say(said, extra, cx),
+            KimiLine::Prompt(prompt) => memory.prompt(prompt, extra, cx),
+            KimiLine::Part(kind, text) => cx.entry(kind, text, extra),
+            KimiLine::Block(kind, block) => cx.unknown_block(&kind, block),
+            KimiLine::Call(Call { id, name, arguments, plan }) => {
+                let mapped = action_mapper::map(&name, arguments, plan, cx.cwd().as_deref());
+                cx.call(id, &name, mapped, extra);
+            }
+            KimiLine::Answer(answer) => memory.answer(answer, extra, cx),
+            KimiLine::Rejected(id) => {
+                memory.rejected.insert(id, REMEMBERED);
+            }
+            KimiLine::Step(usage) => {
+                memory.settle(cx);
+                memory.unrecorded = Some(usage);
+            }
+            KimiLine::Used((model, usage)) => {
+                memory.unrecorded = None;
+                cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
+            }
+        }
+    }
+
+    fn is_ignored(&self, line: &KimiLine<'_>) -> bool {
+        matches!(line, KimiLine::Facts(facts) if **facts == Session::default())
+    }
+
+    fn end(&self, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
+        memory.settle(cx);
+    }
+}
+
+impl KimiMemory {
+    fn prompt(&mut self, prompt: Prompt, extra: Extra, cx: &mut Cx<'_>) {
+        let Prompt { text, is_repetition, is_typed } = prompt;
+        let repeated = self.prompt.take();
+        if is_repetition && (!is_typed || repeated.as_ref() == Some(&text)) {
+            return;
+        }
+        if !is_repetition {
+            self.prompt = Some(text.clone());
+        }
+        cx.entry(NormalizedEntryType::UserMessage, text, extra);
+    }
+
+    fn answer(&mut self, answer: Answer<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
+        let Answer { call, is_error, output, facts } = answer;
+        extra.extend(facts);
+        let text = output.map(|output| {
+            let (text, more) = cx.content("output", output);
+            extra.extend(more);
+            text
+        });
+        let is_rejected = call.as_ref().is_some_and(|call| self.rejected.contains(call));
+        let reason = text.clone().filter(|_| is_rejected);
+        let status = textual_result::status(is_error || is_rejected, is_rejected, reason);
+        let code = text.as_ref().filter(|_| is_error).and_then(exit_code);
+        let mut result = TextualResult::new(status, cx.at).with_body(text).with_extra(extra);
+        result.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
+        cx.result(call, result);
+    }
+
+    /// Counts the tokens of a step without a separate record.
+    fn settle(&mut self, cx: &mut Cx<'_>) {
+        if let Some((model, usage)) = self.unrecorded.take() {
+            cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
+        }
+    }
+}
+
+/// The exit code at the end of the output of a failed command.
+fn exit_code(text: &Text) -> Option<i32> {
+    let text = text.decode();
+    let last = text.trim_end().lines().last()?;
+    last.strip_prefix("Command failed with exit code: ")?.trim_end_matches('.').parse().ok()
+}

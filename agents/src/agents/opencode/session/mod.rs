@@ -1,0 +1,172 @@
+//! The sessions that opencode keeps in its database, as `opencode export` prints them.
+
+mod types;
+
+use std::borrow::Cow;
+#[cfg(feature = "databases")]
+use std::sync::Arc;
+
+use foldline_domain::{NormalizedEntryType, Session, Text};
+
+#[cfg(feature = "databases")]
+use foldline::source::Opener;
+use serde::{Deserialize, Serialize};
+
+use self::types::{Message, Part, SessionDocument, SessionPart};
+use crate::{
+    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
+    agents::opencode::{
+        calls, outcome,
+        result::{self, OpencodeResult},
+    },
+    evidence::nested,
+    wire::Object,
+};
+
+/// A session: one document, `{"info":{..},"messages":[{"info":{..},"parts":[..]}]}`.
+///
+/// - Each message states its tokens and its cost; its steps state them once more.
+/// - A call is in the state in which it was when the document was written.
+/// - Messages that the user took back stay in the conversation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpencodeSession;
+
+/// State between records, in addition to calls and facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpencodeSessionMemory {
+    /// The agent of the latest message: `build`, `plan`.
+    agent: Option<Text>,
+}
+
+type Cx<'s> = Context<'s, OpencodeResult>;
+
+impl Executor for OpencodeSession {
+    const FORMAT: Format = Format::new("opencode-session", "opencode, session", "opencode")
+        .with_homes(&[
+            // The storage of older releases stays where it was after its sessions were moved to the database.
+            "${XDG_DATA_HOME:-~/.local/share}/opencode/opencode.db \
+             || ${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",
+            "${OPENCODE_DB:-~/.local/share/opencode/opencode.db}",
+        ]);
+    type Line<'a> = SessionDocument<'a>;
+    type Result = OpencodeResult;
+    type Memory = OpencodeSessionMemory;
+
+    #[cfg(feature = "databases")]
+    fn opener(&self) -> Option<Arc<dyn Opener>> {
+        Some(Arc::new(super::OpencodeSource))
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        let info = nested(object, "info").unwrap_or_default();
+        let is_session = info.has_all(&["id", "time"]) && info.has_any(&["projectID", "directory"]);
+        Evidence::certain_if(is_session && object.has("messages"))
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        nested(object, "info")?.get_str("id")
+    }
+
+    fn parse<'a>(
+        &self,
+        object: &mut Object<'a>,
+        header: &mut Header<'a>,
+    ) -> Parsed<SessionDocument<'a>> {
+        if self.recognise(object) != Evidence::Certain {
+            return Parsed::Unknown;
+        }
+        header.name = "session".into();
+        Parsed::Line(SessionDocument::take(object))
+    }
+
+    fn line(
+        &self,
+        line: SessionDocument<'_>,
+        extra: Extra,
+        memory: &mut OpencodeSessionMemory,
+        cx: &mut Cx<'_>,
+    ) {
+        let SessionDocument { facts, messages, reverted_to } = line;
+        cx.at = facts.started_at;
+        cx.session(facts);
+        if !extra.is_empty() {
+            cx.entry(NormalizedEntryType::SystemMessage, "session", extra);
+        }
+        let last = messages.len().saturating_sub(1);
+        for (index, message) in messages.into_iter().enumerate() {
+            cx.at = message.created_at.or(cx.at);
+            memory.message(message, index == last, cx);
+        }
+        if let Some(message) = reverted_to {
+            let text = format!("withdrawn: message {message} and all after it");
+            cx.entry(NormalizedEntryType::SystemMessage, text, ());
+        }
+    }
+}
+
+impl OpencodeSessionMemory {
+    fn message(&mut self, message: Message<'_>, is_last: bool, cx: &mut Cx<'_>) {
+        let Message { id, is_user, is_summary, created_at, completed_at, .. } = message;
+        let extra = cx.unknown_fields("message", &message.unknown);
+        let mut meta = Meta { message_id: id.clone(), model: None, extra };
+        if message.agent.is_some() && self.agent != message.agent {
+            self.agent = message.agent;
+            let agent = self.agent.as_ref().map(Text::decode).unwrap_or_default();
+            cx.entry(NormalizedEntryType::SystemMessage, format!("agent: {agent}"), ());
+        }
+        let known = cx.known();
+        if known.model != message.model || known.provider != message.provider {
+            let (model, provider) = (message.model.clone(), message.provider);
+            cx.session(Session { model, provider, ..Session::default() });
+        }
+        let author = match is_user {
+            true => NormalizedEntryType::UserMessage,
+            false if is_summary => NormalizedEntryType::SystemMessage,
+            false => NormalizedEntryType::AssistantMessage,
+        };
+        for part in message.parts {
+            cx.at = part.at.or(created_at).or(cx.at);
+            show(part, &author, &mut meta, cx);
+        }
+        cx.at = completed_at.or(created_at).or(cx.at);
+        cx.usage_of_message(id, message.model, message.usage);
+        match message.error {
+            Some(error) if is_last => outcome::failed(error, meta.next(), cx),
+            Some(error) => {
+                outcome::error(error, meta.next(), cx);
+            }
+            None if is_last => outcome::finished(message.finish, cx),
+            None => {}
+        }
+        if !meta.extra.is_empty() {
+            cx.entry(NormalizedEntryType::SystemMessage, "message", meta);
+        }
+    }
+}
+
+fn show(part: Part<'_>, author: &NormalizedEntryType, meta: &mut Meta, cx: &mut Cx<'_>) {
+    let more = cx.unknown_fields("part", &part.unknown);
+    meta.extra.extend(more);
+    match part.kind {
+        SessionPart::Text { text, .. } if text.is_empty() => {}
+        SessionPart::Text { text, is_notice: true } => {
+            cx.entry(NormalizedEntryType::SystemMessage, text, meta.next());
+        }
+        SessionPart::Text { text, is_notice: false } => cx.entry(author.clone(), text, meta.next()),
+        SessionPart::Reasoning(text) if text.is_empty() => {}
+        SessionPart::Reasoning(text) => cx.entry(NormalizedEntryType::Thinking, text, meta.next()),
+        SessionPart::Begun(call) => calls::begun(&call, meta.next(), cx),
+        SessionPart::Ended(call) => calls::ended(*call, meta.next(), cx),
+        SessionPart::File(file) => {
+            cx.entry(author.clone(), result::placeholder(&file), meta.next());
+        }
+        SessionPart::Notice(text) => {
+            cx.entry(NormalizedEntryType::SystemMessage, text, meta.next());
+        }
+        SessionPart::Retry(error) => {
+            outcome::error(error, meta.next(), cx);
+        }
+        SessionPart::Silent => {}
+        SessionPart::Unknown { name, raw } => cx.unknown_block(&name, raw),
+    }
+}

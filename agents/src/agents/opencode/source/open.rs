@@ -1,0 +1,51 @@
+//! Connections to a database that belongs to another program, which are never written to.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use foldline::files::immutable_database;
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+/// How long a lock of the program is waited for.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Opens a database. No file is created next to it, unless its program left a write-ahead log without its index.
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite would create a write-ahead log that is missing, to lock the database.
+    let connection = match is_in_one_file(path) {
+        true => {
+            let access = access | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable_database(&full), access)?
+        }
+        false => Connection::open_with_flags(full, access)?,
+    };
+    connection.busy_timeout(WAIT)?;
+    // Without it, the last connection would move the write-ahead log into the database.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+/// The path of the write-ahead log of a database.
+pub(super) fn write_ahead_log(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Whether a database has the mode of a write-ahead log, and none.
+fn is_in_one_file(path: &Path) -> bool {
+    let mut head = [0; 20];
+    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+    let [.., write_version, _] = head;
+    let has_log = fs::metadata(write_ahead_log(path)).is_ok_and(|log| log.len() > 0);
+    is_read && write_version == 2 && !has_log
+}

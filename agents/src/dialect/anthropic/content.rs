@@ -1,0 +1,318 @@
+//! Messages and their content blocks.
+
+use std::borrow::Cow;
+
+use foldline_domain::{CorrId, Text, TokenUsage};
+use foldline_json::Raw;
+
+use super::usage;
+use crate::wire::{Fields, Object, value};
+
+/// A message from or to the model.
+#[derive(Clone, Debug, Default)]
+pub struct Message<'a> {
+    /// `msg_..`, or a UUID if the program generated the message. Several lines share it.
+    pub id: Option<Text>,
+    /// The model, or a name in angle brackets if the program generated the message.
+    pub model: Option<Text>,
+    /// The blocks, usually one per line.
+    pub content: Vec<Block<'a>>,
+    /// The usage of the message, as known when the line was written.
+    pub usage: Option<TokenUsage>,
+    /// The terms of its price: see [`usage::terms`].
+    pub terms: Option<Text>,
+    /// Unknown fields.
+    pub unknown: Fields<'a>,
+}
+
+/// A content block with its unknown fields.
+#[derive(Clone, Debug)]
+pub struct Block<'a> {
+    /// The block.
+    pub kind: BlockKind<'a>,
+    /// Unknown fields.
+    pub unknown: Fields<'a>,
+}
+
+/// A content block, by its type.
+#[derive(Clone, Debug)]
+pub enum BlockKind<'a> {
+    /// `text`, and content that is a plain string.
+    Text(Text),
+    /// `thinking`; empty if only its signature is present.
+    Thinking(Text),
+    /// `redacted_thinking`: encrypted.
+    RedactedThinking,
+    /// `tool_use`, `server_tool_use` and `mcp_tool_use`.
+    ToolUse(ToolUse<'a>),
+    /// `tool_result`, and the results of the provider's own tools (`web_search_tool_result`, ...).
+    ToolResult(ToolResult<'a>),
+    /// `image` or `document`, as a placeholder.
+    Media(Text),
+    /// An unknown type.
+    Unknown {
+        /// The type.
+        name: Cow<'a, str>,
+        /// The whole block.
+        raw: Raw<'a>,
+    },
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Default)]
+pub struct ToolUse<'a> {
+    /// The call's id.
+    pub id: Option<CorrId>,
+    /// The tool's name.
+    pub name: Cow<'a, str>,
+    /// The input of the tool.
+    pub input: Option<Raw<'a>>,
+}
+
+/// A tool result.
+#[derive(Clone, Debug, Default)]
+pub struct ToolResult<'a> {
+    /// The id of the call.
+    pub id: Option<CorrId>,
+    /// Whether the tool failed; usually absent after a success.
+    pub is_error: bool,
+    /// The result as text.
+    pub body: Text,
+    /// Parts of unknown types, by type; `body` contains them unchanged.
+    pub unknown_parts: Fields<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message object.
+    pub fn take(mut object: Object<'a>) -> Self {
+        let id = object.text("id");
+        let model = object.text("model");
+        let content = object.raw("content").map(read_content).unwrap_or_default();
+        let terms = object.get("usage").and_then(value::object).and_then(|it| usage::terms(&it));
+        let usage = usage::take(&mut object);
+        object.ignore(&[
+            "container",
+            "context_management",
+            "diagnostics",
+            "role",
+            "stop_details",
+            "stop_reason",
+            "stop_sequence",
+            "type",
+        ]);
+        Self { id, model, content, usage, terms, unknown: object.rest() }
+    }
+}
+
+/// Reads content, which is a string or an array of blocks.
+fn read_content(raw: Raw<'_>) -> Vec<Block<'_>> {
+    match value::elements(raw) {
+        Some(blocks) => with_media(blocks.into_iter().map(Block::read)),
+        None => vec![Block::read(raw)],
+    }
+}
+
+/// Joins each picture with the text before it, or else with the text after it: they are one message. A text that the
+/// program added, within an element, stays alone.
+fn with_media<'a>(blocks: impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
+    let mut joined: Vec<Block<'a>> = Vec::new();
+    for block in blocks {
+        let is_media = matches!(block.kind, BlockKind::Media(_));
+        if let (Some(last), Some(words)) = (joined.last_mut(), block.words())
+            && let Some(before) = last.words()
+            && (is_media || matches!(last.kind, BlockKind::Media(_)))
+        {
+            let text = format!("{}\n{}", before.decode(), words.decode());
+            last.kind = match is_media && matches!(last.kind, BlockKind::Media(_)) {
+                true => BlockKind::Media(text.into()),
+                false => BlockKind::Text(text.into()),
+            };
+            last.unknown.extend(block.unknown);
+        } else {
+            joined.push(block);
+        }
+    }
+    joined
+}
+
+impl<'a> Block<'a> {
+    /// The words of a text by a person or the model, or the placeholder of media.
+    fn words(&self) -> Option<&Text> {
+        match &self.kind {
+            BlockKind::Text(text) => {
+                Some(text).filter(|text| !text.is_empty() && !text.begins_with("<"))
+            }
+            BlockKind::Media(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Reads a block; a string is a text block.
+    pub fn read(raw: Raw<'a>) -> Self {
+        let Some(mut object) = value::object(raw) else {
+            let kind = match Text::from_raw(raw) {
+                Some(text) => BlockKind::Text(text),
+                None => BlockKind::Unknown { name: Cow::Borrowed("no object"), raw },
+            };
+            return Self { kind, unknown: Fields::new() };
+        };
+        object.ignore(&["cache_control"]);
+        let name = object.str("type").unwrap_or_default();
+        let kind = match &*name {
+            "text" => {
+                object.ignore(&["citations"]);
+                BlockKind::Text(object.text("text").unwrap_or_default())
+            }
+            "thinking" => {
+                object.ignore(&["signature", "signatureProvider", "durationMs"]);
+                BlockKind::Thinking(object.text("thinking").unwrap_or_default())
+            }
+            "redacted_thinking" => {
+                object.ignore(&["data", "redacted_thinking"]);
+                BlockKind::RedactedThinking
+            }
+            // Another model answers, which the message names.
+            "fallback" => {
+                object.ignore(&["from", "to"]);
+                BlockKind::Text(Text::default())
+            }
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                BlockKind::ToolUse(ToolUse::take(&mut object))
+            }
+            "image" | "document" => BlockKind::Media(describe_media(&name, &mut object)),
+            _ if name.ends_with("tool_result") => {
+                BlockKind::ToolResult(ToolResult::take(&mut object))
+            }
+            _ => return Self { kind: BlockKind::Unknown { name, raw }, unknown: Fields::new() },
+        };
+        // The id of the block itself, which is not referenced.
+        object.ignore(&["id"]);
+        Self { kind, unknown: object.rest() }
+    }
+}
+
+impl<'a> ToolUse<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        object.ignore(&["caller", "server_name", "thoughtSignature"]);
+        Self {
+            id: object.corr_id("id"),
+            name: object.str("name").unwrap_or_default(),
+            input: object.raw("input"),
+        }
+    }
+}
+
+impl<'a> ToolResult<'a> {
+    fn take(object: &mut Object<'a>) -> Self {
+        object.ignore(&["caller"]);
+        let content = object.raw("content");
+        let failed = content.is_some_and(is_error_object);
+        let mut unknown_parts = Fields::new();
+        let body = content.map(|content| read_body(content, &mut unknown_parts));
+        Self {
+            id: object.corr_id("tool_use_id").or_else(|| object.corr_id("toolUseId")),
+            is_error: object.bool("is_error").or_else(|| object.bool("isError")).unwrap_or(failed),
+            body: body.unwrap_or_default(),
+            unknown_parts,
+        }
+    }
+}
+
+/// Whether a result of the provider's own tools is an object of type `.._error`.
+fn is_error_object(content: Raw<'_>) -> bool {
+    let object = value::object(content);
+    let name = object.and_then(|object| object.get_str("type"));
+    name.is_some_and(|name| name.ends_with("_error"))
+}
+
+/// Reads a body, which is a string or an array of parts that are joined by line breaks.
+fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
+    let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
+    let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
+    let Some(first) = texts.next() else { return Text::default() };
+    let mut rest = texts.peekable();
+    if rest.peek().is_none() {
+        return first;
+    }
+    let mut joined = first.decode().into_owned();
+    for text in rest {
+        joined.push('\n');
+        joined.push_str(&text.decode());
+    }
+    Text::from(joined)
+}
+
+/// Reads a part of a result. An unknown part is kept unchanged.
+fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
+    let Some(mut object) = value::object(raw) else { return value::into_text(raw) };
+    let name = object.str("type").unwrap_or_default();
+    let part = match &*name {
+        "text" => object.text("text"),
+        "image" | "document" => Some(describe_media(&name, &mut object)),
+        "tool_reference" => object.str("tool_name").map(|tool| format!("[tool: {tool}]").into()),
+        "web_search_result" => object
+            .str("title")
+            .and_then(|title| Some(Text::from(format!("{title} {}", object.str("url")?)))),
+        _ => None,
+    };
+    part.unwrap_or_else(|| {
+        unknown.push((name, raw));
+        Text::from(raw.get())
+    })
+}
+
+/// The placeholder of binary data: `[image: image/png, 12345 bytes]`.
+fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
+    object.ignore(&["citations", "context", "generated"]);
+    let title = object.str("title");
+    let mut source = object.object("source").unwrap_or_default();
+    let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
+    let place = source.str("url").or_else(|| source.str("file_id"));
+    let size = source.raw("data").map(|data| match source.get_str("type").as_deref() {
+        Some("base64") | None => format!("{} bytes", base64_bytes(data.get().trim_matches('"'))),
+        Some(_) => format!("{} bytes", value::as_str(data).unwrap_or_default().len()),
+    });
+    let facts = [title.as_deref(), media_type.as_deref(), place.as_deref(), size.as_deref()];
+    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    match facts.is_empty() {
+        true => Text::from(format!("[{name}]")),
+        false => Text::from(format!("[{name}: {}]", facts.join(", "))),
+    }
+}
+
+/// The decoded size of a base64 text in bytes.
+fn base64_bytes(text: &str) -> usize {
+    text.trim_end_matches('=').len() * 3 / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(content: &str) -> String {
+        let raw = Raw::parse(content).unwrap();
+        read_body(raw, &mut Fields::new()).decode().into_owned()
+    }
+
+    #[test]
+    fn bodies_are_texts_whatever_their_shape() {
+        assert_eq!(body(r#""plain""#), "plain");
+        assert_eq!(body(r#"[{"type":"text","text":"one"}]"#), "one");
+        assert_eq!(body("[]"), "");
+        assert_eq!(
+            body(
+                r#"[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAECAwQ="}},{"type":"tool_reference","tool_name":"WebFetch"},{"type":"novel","x":1}]"#
+            ),
+            "a\n[image: image/png, 5 bytes]\n[tool: WebFetch]\n{\"type\":\"novel\",\"x\":1}"
+        );
+    }
+
+    #[test]
+    fn a_block_of_no_known_type_is_kept_whole() {
+        let raw = Raw::parse(r#"["a",{"type":"novel"},7]"#).unwrap();
+        let kinds: Vec<_> = read_content(raw).into_iter().map(|block| block.kind).collect();
+        assert!(matches!(&kinds[0], BlockKind::Text(text) if *text == "a"));
+        assert!(matches!(&kinds[1], BlockKind::Unknown { name, .. } if name == "novel"));
+        assert!(matches!(&kinds[2], BlockKind::Unknown { raw, .. } if raw.get() == "7"));
+    }
+}

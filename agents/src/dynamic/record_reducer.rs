@@ -1,0 +1,246 @@
+//! [`RecordReducer`]: a reducer of records that is used like an executor.
+
+use std::{
+    borrow::Cow,
+    fmt::{self, Debug},
+    marker::PhantomData,
+    path::Path,
+    sync::Arc,
+};
+
+use foldline::{
+    processor::HeapSize,
+    source::Opener,
+    transduce::{Batch, Reducer},
+};
+use foldline_domain::{CorrId, DomainEvent, Json};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    any_record::{AnyRecord, ReduceParsed},
+    any_state::{AnyState, StoredState, foreign_state},
+    erased::{AnyExecutor, DynExecutor},
+};
+use crate::{
+    evidence::{Evidence, Judge},
+    executor::{Header, Parsed},
+    format::Format,
+    wire::{Object, Record},
+};
+
+/// Finds the session in a record: see [`Executor::session`](crate::Executor::session).
+pub type SessionOf = for<'o, 'a> fn(&'o Object<'a>) -> Option<Cow<'a, str>>;
+
+/// A [`Reducer`] of records to domain events, with a format: a
+/// [`Registry`](crate::Registry), a program and the laws of the testkit take it like an
+/// [`Executor`](crate::Executor).
+///
+/// An executor is shorter where records state calls and results, because [`Reducing`](crate::Reducing)
+/// implements the common rules. The laws demand them of a reducer of records, too: a record that it does not know, and what
+/// is no object, is kept ([`Warning::keeping`](foldline_domain::Warning::keeping)), and a field that it does not know is
+/// reported with a warning.
+///
+/// ```
+/// use foldline::transduce::{Batch, reduce_fn};
+/// use foldline_agents::{Evidence, Format, RecordReducer, Registry, wire::{Object, Record}};
+/// use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+///
+/// const FORMAT: Format = Format::new("counted", "Counted", "counter");
+///
+/// let count = reduce_fn(|| 0, |count: u64, _: Record<'_>| {
+///     let text = format!("record {count}");
+///     let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, text);
+///     (count + 1, Batch::one(DomainEvent::entry(entry)))
+/// });
+/// let recognise = |object: &Object<'_>| Evidence::certain_if(object.has("counted"));
+/// let registry = Registry::builtin().with(RecordReducer::new(&FORMAT, recognise, count));
+/// assert!(registry.named("counted").is_some());
+/// ```
+#[derive(Clone)]
+pub struct RecordReducer<R, S> {
+    format: &'static Format,
+    recognise: Judge,
+    session: SessionOf,
+    opener: Option<Arc<dyn Opener>>,
+    reducer: R,
+    state: PhantomData<fn() -> S>,
+}
+
+impl<R, S> RecordReducer<R, S> {
+    /// A reducer of the records of this format, which `recognise` recognises.
+    pub const fn new(format: &'static Format, recognise: Judge, reducer: R) -> Self
+    where
+        R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+    {
+        Self { format, recognise, session: |_| None, opener: None, reducer, state: PhantomData }
+    }
+
+    /// Finds the session in records, for streams that interleave sessions. Each session has its own state.
+    #[must_use]
+    pub fn with_session(self, session: SessionOf) -> Self {
+        Self { session, ..self }
+    }
+
+    /// Opens its logs, which are not files of lines.
+    #[must_use]
+    pub fn with_opener(self, opener: Arc<dyn Opener>) -> Self {
+        Self { opener: Some(opener), ..self }
+    }
+}
+
+impl<R, S> Debug for RecordReducer<R, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RecordReducer").field(&self.format.name).finish()
+    }
+}
+
+impl<R, S> From<RecordReducer<R, S>> for DynExecutor
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Send + Sync + 'static,
+    S: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    fn from(reducer: RecordReducer<R, S>) -> Self {
+        Self(Arc::new(reducer))
+    }
+}
+
+/// The state, which is only absent while a record is reduced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Held<S>(Option<S>);
+
+/// Unknown; the number of sessions is bounded anyway.
+impl<S> HeapSize for Held<S> {
+    fn heap_size(&self) -> usize {
+        0
+    }
+}
+
+impl<S> StoredState for Held<S>
+where
+    S: Clone + Debug + PartialEq + Serialize + Send + 'static,
+{
+    fn to_json(&self) -> Result<Json, foldline_json::Error> {
+        Json::of(self)
+    }
+
+    fn clone_box(&self) -> Box<dyn StoredState> {
+        Box::new(self.clone())
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+
+    fn is_same(&self, other: &dyn StoredState) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| other == self)
+    }
+
+    fn held(&self, _nth: usize) -> Option<&CorrId> {
+        None
+    }
+}
+
+impl<R, S> RecordReducer<R, S>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Send + Sync + 'static,
+    S: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    fn step(
+        &self,
+        state: &mut AnyState,
+        step: impl FnOnce(&R, S) -> (S, Batch<DomainEvent>),
+    ) -> Batch<DomainEvent> {
+        let Some(Held(held)) = state.downcast_mut() else { return foreign_state() };
+        let before = held.take().unwrap_or_else(|| self.reducer.init());
+        let (after, events) = step(&self.reducer, before);
+        *held = Some(after);
+        events
+    }
+}
+
+impl<R, S> AnyExecutor for RecordReducer<R, S>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Send + Sync + 'static,
+    S: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
+        None
+    }
+
+    fn opener(&self) -> Option<Arc<dyn Opener>> {
+        self.opener.clone()
+    }
+
+    fn recognise(&self, object: &Object<'_>) -> Evidence {
+        (self.recognise)(object)
+    }
+
+    fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        (self.session)(object)
+    }
+
+    fn parse<'a>(&self, _object: &mut Object<'a>, _header: &mut Header<'a>) -> Parsed<()> {
+        Parsed::Line(())
+    }
+
+    fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
+        let session = match &record {
+            Record::Object(object) => (self.session)(object),
+            Record::Irregular(_) => None,
+        };
+        AnyRecord::of(OwnRecord { reducer: self, record, session })
+    }
+
+    fn init(&self) -> AnyState {
+        AnyState::new(self.format.name, Box::new(Held(Some(self.reducer.init()))))
+    }
+
+    fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
+        AnyState::restore::<Held<S>>(self.format.name, json)
+    }
+
+    fn owns(&self, state: &AnyState) -> bool {
+        state.is::<Held<S>>()
+    }
+
+    fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent> {
+        self.step(state, |reducer, state| reducer.reduce(state, record))
+    }
+
+    fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent> {
+        self.step(state, |reducer, state| {
+            Reducer::<Record<'_>, S, DomainEvent>::finish(reducer, state)
+        })
+    }
+}
+
+/// A record, with its session.
+struct OwnRecord<'a, R, S> {
+    reducer: &'a RecordReducer<R, S>,
+    record: Record<'a>,
+    session: Option<Cow<'a, str>>,
+}
+
+impl<R, S> ReduceParsed for OwnRecord<'_, R, S>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Send + Sync + 'static,
+    S: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Unknown: the reducer does not tell.
+    fn ignored(&self) -> Option<&str> {
+        None
+    }
+
+    fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent> {
+        AnyExecutor::reduce(self.reducer, state, self.record)
+    }
+}

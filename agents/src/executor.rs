@@ -1,0 +1,124 @@
+//! [`Executor`]: the code for one log format. [`Reducing`](super::reducing::Reducing) does the rest.
+//!
+//! These rules are the same for all formats:
+//!
+//! - **Objects without a type.** A record with an empty [`Header::name`] that is not a [`Line`](Parsed::Line) is kept
+//!   whole, with a warning of the kind `unexpected_value`.
+//! - **Unknown and foreign records** are kept as they are, with their `type`. Only a readable timestamp is removed,
+//!   which becomes the time of the entry. Such a record loses the fields that `parse` took, so `parse` must decide
+//!   before it takes fields.
+//! - **Unreadable timestamps** stay in the record and are reported as an unknown field.
+//! - **Empty usage**, without any number, is not an event. A stated zero is one.
+
+use std::{borrow::Cow, fmt::Debug, path::Path, sync::Arc};
+
+use foldline::source::Opener;
+use foldline_domain::{CorrId, Timestamp, tool_calls::CallResult};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    context::{Context, Extra},
+    evidence::Evidence,
+    format::Format,
+    wire::Object,
+};
+
+/// The fields that records of every type have.
+#[derive(Clone, Debug, Default)]
+pub struct Header<'a> {
+    /// Its type as named in warnings: `message`, `system/init`. The initial value is the field `type`.
+    pub name: Cow<'a, str>,
+    /// Its time. The initial value is the field `timestamp`, which is taken if it is readable. An executor whose
+    /// records use another field keeps this one as a fallback: `header.at = object.timestamp("at").or(header.at)`.
+    pub at: Option<Timestamp>,
+    /// The call whose sub-agent wrote it.
+    pub parent: Option<CorrId>,
+}
+
+/// The outcome of parsing a record. [`Reducing`](super::Reducing) reports the fields that were not taken.
+#[derive(Clone, Debug)]
+pub enum Parsed<L> {
+    /// A record with content.
+    Line(L),
+    /// A known record without content.
+    Ignored,
+    /// A record of another format.
+    Foreign,
+    /// A record of an unknown type.
+    Unknown,
+}
+
+impl<L> Parsed<L> {
+    /// Converts the line.
+    pub fn map<M>(self, f: impl FnOnce(L) -> M) -> Parsed<M> {
+        match self {
+            Self::Line(line) => Parsed::Line(f(line)),
+            Self::Ignored => Parsed::Ignored,
+            Self::Foreign => Parsed::Foreign,
+            Self::Unknown => Parsed::Unknown,
+        }
+    }
+}
+
+/// One log format of an agent: parses records and emits their events.
+pub trait Executor: Sized + Send + Sync + 'static {
+    /// The format.
+    const FORMAT: Format;
+    /// A parsed record.
+    type Line<'a>;
+    /// The result of a tool call.
+    type Result: CallResult
+        + Clone
+        + Debug
+        + PartialEq
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + 'static;
+    /// The state between records, in addition to calls and the facts of the session.
+    type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
+
+    /// The executor for the file at this path, if the path states facts that the file does not.
+    fn of_file(&self, _path: &Path) -> Option<Self> {
+        None
+    }
+
+    /// How a log of this agent is opened if it is not a file of lines: a database, a folder, a document.
+    fn opener(&self) -> Option<Arc<dyn Opener>> {
+        None
+    }
+
+    /// Judges whether a record belongs to this format.
+    fn recognise(&self, object: &Object<'_>) -> Evidence;
+
+    /// The session of a record, for streams that interleave sessions. Sub-agents that share their session's memory
+    /// share its id. Takes nothing.
+    ///
+    /// [`Sessions`](super::Sessions) keeps a separate state for each; the program wraps every executor in it. With
+    /// [`Reducing`](super::Reducing) alone, interleaved sessions share their calls.
+    fn session<'a>(&self, _object: &Object<'a>) -> Option<Cow<'a, str>> {
+        None
+    }
+
+    /// Parses a record: takes the known fields from the object and leaves the rest.
+    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>)
+    -> Parsed<Self::Line<'a>>;
+
+    /// Emits the events of a record. `extra` are the fields that were not taken; they have been reported.
+    fn line(
+        &self,
+        line: Self::Line<'_>,
+        extra: Extra,
+        memory: &mut Self::Memory,
+        cx: &mut Context<'_, Self::Result>,
+    );
+
+    /// Whether nothing of a line is shown on purpose: bookkeeping of the agent that is read nevertheless, since it states
+    /// facts of the session or changes the memory. Other bookkeeping is [`Parsed::Ignored`]. Changes no event.
+    fn is_ignored(&self, _line: &Self::Line<'_>) -> bool {
+        false
+    }
+
+    /// Ends the session: the log ended or another session begins in it. [`Reducing`](super::Reducing) ends open calls.
+    fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
+}

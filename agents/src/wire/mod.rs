@@ -1,0 +1,12 @@
+//! Wire formats: lines that are mostly JSON objects, read without copying.
+
+pub(crate) mod cursor;
+pub(crate) mod object;
+mod record;
+mod split;
+pub mod value;
+
+pub use self::{
+    object::{Fields, MAX_FIELDS, Object},
+    record::{Irregular, Record, TooLong},
+};

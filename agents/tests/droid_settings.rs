@@ -1,0 +1,80 @@
+//! The settings files of Droid's sessions, from bytes to the conversation.
+
+use foldline::transduce::Reducer;
+use foldline_agents::{Registry, wire::Record};
+use foldline_domain::{DomainEvent, TokenUsage, WarningKind};
+
+use crate::replay::{Replay, check_laws, fixture, replay, survives_any_value};
+
+const FORMAT: &str = "droid-settings";
+
+fn settings(name: &str) -> Replay {
+    // A record may span several lines; here it is one.
+    let file = String::from_utf8(fixture(FORMAT, name)).unwrap();
+    Replay::of(FORMAT, file.replace("\n ", "").replace("\n}", "}").as_bytes())
+}
+
+#[test]
+fn every_log_obeys_the_laws() {
+    crate::replay::all_logs(FORMAT).iter().for_each(|log| check_laws(FORMAT, log));
+}
+
+#[test]
+fn any_value_in_any_place_is_survived() {
+    survives_any_value(FORMAT, FORMAT);
+}
+
+#[test]
+fn settings_state_the_tokens_of_a_session() {
+    let log = settings("session");
+    let used = TokenUsage {
+        input_tokens: Some(405),
+        output_tokens: Some(20),
+        cache_read_tokens: Some(300),
+        cache_write_tokens: Some(5),
+        reasoning_tokens: Some(8),
+        ..TokenUsage::default()
+    };
+    assert_eq!(log.usage(), used);
+    let session = log.session();
+    assert_eq!((session.model, session.provider), (Some("small-1".into()), Some("openai".into())));
+    assert_eq!(session.duration_ms, Some(27_000));
+    assert!(log.conversation.summary.warnings.is_empty());
+}
+
+#[test]
+fn the_name_of_the_file_says_which_session_it_is_of() {
+    let executor = Registry::builtin().named(FORMAT).cloned().unwrap();
+    let facts = |name: &str| {
+        let executor = executor.of_file(std::path::Path::new(name));
+        let mut events = Vec::new();
+        let file = r#"{"model":"m","autonomyMode":"normal","tokenUsage":{"outputTokens":1}}"#;
+        Record::read(file, |_, record| {
+            events.extend(executor.reduce(executor.init(), record).1);
+        });
+        let (mut session, mut tokens) = (None, None);
+        for event in events {
+            match event {
+                DomainEvent::Session(facts) => session = facts.session_id.or(session),
+                DomainEvent::Usage { message_id, .. } => tokens = message_id,
+                _ => {}
+            }
+        }
+        (session.map(|id| id.as_str().to_owned()), tokens.map(|id| id.to_string()))
+    };
+    let both = (Some("s-1".to_owned()), Some("s-1.settings.json".to_owned()));
+    assert_eq!(facts("s-1.settings.json"), both);
+    assert_eq!(facts("settings.json"), (None, None));
+    assert_eq!(facts("-"), (None, None));
+}
+
+#[test]
+fn nothing_odd_is_lost() {
+    let log = settings("oddities");
+    let document = serde_json::to_string(&log.events).unwrap();
+    for part in ["bright", "dusk", "many", "favorites"] {
+        assert!(document.contains(part), "{part}");
+    }
+    assert_eq!(log.warnings(WarningKind::UnknownField), 3);
+    assert!(!replay(FORMAT, b"").iter().any(|event| matches!(event, DomainEvent::Usage { .. })));
+}

@@ -1,0 +1,186 @@
+//! The files that agents keep on disk: what a path states, and tokens and outcomes that a snapshot alone would not
+//! judge.
+
+use std::{fs, path::Path};
+
+use foldline_agents::{
+    DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, kimi::Kimi,
+    opencode::OpencodeSession, pi::Pi,
+};
+use foldline_domain::{
+    Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session, SessionId,
+    TokenUsage, ToolStatus,
+};
+use foldline_testkit::run;
+
+fn events(executor: &DynExecutor, format: &str, name: &str) -> Vec<DomainEvent> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(format);
+    let log = fs::read(folder.join(format!("{name}.jsonl"))).unwrap();
+    let events = run::sourced_events(executor, [&*log]);
+    events.into_iter().map(|event| event.item).collect()
+}
+
+fn conversation(executor: &DynExecutor, format: &str, name: &str) -> Conversation {
+    events(executor, format, name).iter().collect()
+}
+
+fn used(conversation: &Conversation) -> TokenUsage {
+    conversation.summary.usage.unwrap()
+}
+
+fn statuses(conversation: &Conversation) -> Vec<&'static str> {
+    let tools = conversation.entries.iter().filter_map(|entry| entry.tool());
+    tools.map(|tool| tool.status.name()).collect()
+}
+
+/// The facts of a session that the path of its file states.
+fn facts_of(executor: &DynExecutor, path: &str, log: &str) -> Session {
+    let events = run::sourced_events(&executor.of_file(Path::new(path)), [log.as_bytes()]);
+    let mut facts = Session::default();
+    for event in events {
+        if let DomainEvent::Session(news) = event.item {
+            facts.merge(&news);
+        }
+    }
+    facts
+}
+
+fn ids(facts: &Session) -> [Option<&str>; 2] {
+    [&facts.session_id, &facts.parent_session_id].map(|id| id.as_ref().map(SessionId::as_str))
+}
+
+#[test]
+fn paths_state_sessions_and_their_parents() {
+    let kimi = DynExecutor::new(Kimi::default());
+    let line = r#"{"type":"metadata","protocol_version":"1.4","created_at":1}"#;
+    let root = "/home/ada/.kimi-code/sessions/wd_app_0/session_1/agents";
+    assert_eq!(ids(&facts_of(&kimi, &format!("{root}/main/wire.jsonl"), line)), [Some("1"), None]);
+    let child = facts_of(&kimi, &format!("{root}/agent-0/wire.jsonl"), line);
+    assert_eq!(ids(&child), [Some("1/agent-0"), Some("1")]);
+    let cursor = DynExecutor::new(CursorTranscript::default());
+    let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}"#;
+    let root = "/home/ada/.cursor/projects/app/agent-transcripts/1";
+    assert_eq!(ids(&facts_of(&cursor, &format!("{root}/1.jsonl"), line)), [Some("1"), None]);
+    let child = facts_of(&cursor, &format!("{root}/subagents/2.jsonl"), line);
+    assert_eq!(ids(&child), [Some("2"), Some("1")]);
+    let gemini = DynExecutor::new(GeminiSession::default());
+    let line = r#"{"sessionId":"2","projectHash":"p","startTime":"2026-01-01T00:00:00Z"}"#;
+    let root = "/home/ada/.gemini/tmp/app/chats";
+    assert_eq!(
+        ids(&facts_of(&gemini, &format!("{root}/session-2.jsonl"), line)),
+        [Some("2"), None]
+    );
+    let child = facts_of(&gemini, &format!("{root}/1/2.jsonl"), line);
+    assert_eq!(ids(&child), [Some("2"), Some("1")]);
+}
+
+#[test]
+fn a_message_that_is_written_again_counts_once() {
+    let gemini = DynExecutor::new(GeminiSession::default());
+    let conversation = conversation(&gemini, "gemini-session", "session");
+    // 100 + 150 + 170 tokens, of which the first message appears three times.
+    assert_eq!(used(&conversation).input_tokens, Some(420));
+    assert_eq!(used(&conversation).output_tokens, Some(20 + 5 + 10 + 4));
+    let said = |text: &str| {
+        let is_said = |entry: &&NormalizedEntry| entry.content == *text;
+        conversation.entries.iter().map(|entry| &**entry).filter(is_said).count()
+    };
+    assert_eq!(said("I read it first. Then I mend it."), 1);
+    assert_eq!(said("I read it first."), 0);
+    assert_eq!(statuses(&conversation), ["success", "failed", "success"]);
+}
+
+#[test]
+fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
+    let pi = DynExecutor::new(Pi);
+    let openclaw = conversation(&pi, "pi", "openclaw");
+    assert_eq!(used(&openclaw).output_tokens, Some(10));
+    let said = openclaw.entries.iter().filter(|entry| entry.content == "Three lines.");
+    assert_eq!(said.count(), 1);
+    let agent = openclaw.summary.session.as_ref().unwrap().agent.as_ref().map(ToString::to_string);
+    assert_eq!(agent.as_deref(), Some("openclaw"));
+    assert_eq!(statuses(&openclaw), ["success", "failed", "success"]);
+    // The fork repeats a message under its id, so a database counts it once.
+    let key = |name: &str| {
+        let events = events(&pi, "pi", name);
+        let ids = events.into_iter().filter_map(|event| match event {
+            DomainEvent::Usage { message_id, .. } => message_id.map(|id| id.to_string()),
+            _ => None,
+        });
+        ids.collect::<Vec<_>>()
+    };
+    assert!(
+        key("session").contains(&"resp_1".to_owned())
+            && key("failure").contains(&"resp_1".to_owned())
+    );
+    let failure = conversation(&pi, "pi", "failure");
+    assert_eq!(statuses(&failure), ["cancelled"]);
+    let parent = failure.summary.session.unwrap().parent_session_id;
+    assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001".into()));
+}
+
+#[test]
+fn kimi_states_tokens_twice_and_rejections_apart() {
+    let kimi = DynExecutor::new(Kimi::default());
+    let session = conversation(&kimi, "kimi", "session");
+    // Two steps and a compaction: 130, 127 and 50 tokens.
+    assert_eq!(used(&session).input_tokens, Some(307));
+    let prompts = session.entries.iter().filter(|entry| entry.content == "Mend the greeting.");
+    assert_eq!(prompts.count(), 1);
+    // No record follows the only step.
+    let failure = conversation(&kimi, "kimi", "failure");
+    assert_eq!(used(&failure).output_tokens, Some(5));
+    assert_eq!(statuses(&failure), ["denied", "unfinished"]);
+}
+
+#[test]
+fn a_transcript_states_no_outcome() {
+    let cursor = DynExecutor::new(CursorTranscript::default());
+    let session = conversation(&cursor, "cursor-transcript", "session");
+    assert_eq!(statuses(&session), ["unknown", "unknown"]);
+    assert!(ToolStatus::Unknown.is_final() && !ToolStatus::Unknown.is_failure());
+    assert!(session.entries.iter().any(|entry| entry.content == "Mend the greeting."));
+}
+
+#[test]
+fn a_thread_is_one_document() {
+    let amp = DynExecutor::new(AmpThread);
+    let session = conversation(&amp, "amp-thread", "session");
+    assert_eq!(used(&session).input_tokens, Some(123 + 124 + 1));
+    assert_eq!(statuses(&session), ["success", "failed", "denied", "cancelled", "failed"]);
+    let branch = session.summary.session.unwrap().branch.as_ref().map(ToString::to_string);
+    assert_eq!(branch.as_deref(), Some("main"));
+}
+
+#[test]
+fn the_steps_of_an_opencode_message_count_once() {
+    let opencode = DynExecutor::new(OpencodeSession);
+    let session = conversation(&opencode, "opencode-session", "session");
+    // Cached input is input, and reasoning is output.
+    assert_eq!(used(&session).input_tokens, Some(1100 + 1160 + 1250));
+    assert_eq!(used(&session).output_tokens, Some(25 + 30 + 10));
+    assert_eq!(used(&session).cost_usd, Some(0.375));
+    assert_eq!(statuses(&session), ["success", "success"]);
+    let facts = session.summary.session.unwrap();
+    assert_eq!(facts.outcome, Some(Outcome::Success));
+    assert_eq!(facts.model.as_ref().map(ToString::to_string).as_deref(), Some("large-1"));
+}
+
+#[test]
+fn an_opencode_session_states_failures_and_open_calls() {
+    let opencode = DynExecutor::new(OpencodeSession);
+    let tools = conversation(&opencode, "opencode-session", "tools");
+    let failed = statuses(&tools).iter().filter(|status| **status == "failed").count();
+    // The command with the exit code 1, which opencode calls completed.
+    assert_eq!((statuses(&tools).len(), failed), (10, 1));
+    let typed = tools.entries.iter().filter(|entry| {
+        matches!(entry.entry_type, NormalizedEntryType::UserMessage)
+            && entry.content == "Try all tools."
+    });
+    assert_eq!(typed.count(), 1);
+    let facts = tools.summary.session.unwrap();
+    assert_eq!(facts.parent_session_id, Some("ses_a1".into()));
+    let failure = conversation(&opencode, "opencode-session", "failure");
+    assert_eq!(statuses(&failure), ["failed", "denied", "cancelled", "unfinished", "unfinished"]);
+    assert_eq!(failure.summary.session.unwrap().outcome, Some(Outcome::Cancelled));
+}

@@ -1,0 +1,289 @@
+use std::{convert::Infallible, mem};
+
+use foldline::{
+    position::{Digest, Located, Position, locating},
+    processor::*,
+    transduce::{
+        Batch, Emitter, Gather, Memoryless, Reducer, Resume, Transducer, emit_fn, reduce_fn,
+    },
+};
+use foldline_agents::{Records, wire::Record};
+use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType};
+
+/// Emits a description of each record, and is done after the record `stop`.
+struct Names;
+
+impl<'a> Reducer<Record<'a>, bool, DomainEvent> for Names {
+    fn init(&self) -> bool {
+        false
+    }
+
+    fn reduce(&self, _: bool, record: Record<'a>) -> (bool, Batch<DomainEvent>) {
+        let name = match &record {
+            Record::Object(object) => object.get_str("type").unwrap_or_default().into_owned(),
+            Record::Irregular(irregular) => irregular.to_string(),
+        };
+        let is_done = name == "stop";
+        let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, name);
+        (is_done, Batch::one(DomainEvent::entry(entry)))
+    }
+
+    fn is_done(&self, is_done: &bool) -> bool {
+        *is_done
+    }
+}
+
+fn names(event: &Located<DomainEvent>) -> Batch<String> {
+    let DomainEvent::NewEntry { entry } = &event.item else { return Batch::EMPTY };
+    Batch::one(entry.content.decode().into_owned())
+}
+
+#[test]
+fn nothing_is_read_once_the_reducer_is_done() {
+    let log = b"{\"type\":\"a\"}\n{\"type\":\"stop\"}\n{\"type\":\"b\"}\n{\"type\":\"c\"}\n";
+    for size in [1, 7, 1000] {
+        let mut found = Vec::new();
+        let mut processor =
+            Processor::new(Records, Transducer::new(locating(Names), Memoryless(emit_fn(names))));
+        for chunk in log.chunks(size) {
+            processor.push(chunk, |name| found.push(name));
+        }
+        assert!(processor.is_done());
+        assert_eq!(processor.position(), Position { line: 3, offset: 29 });
+        let stored = processor.snapshot().to_json().unwrap();
+        let finished = processor.finish(|name| found.push(name));
+        assert_eq!(found, ["a", "stop"]);
+        assert_eq!(finished.counts, Counts { lines: 2, blank: 0, records: 2 });
+        assert_eq!(finished.framer.position, Position { line: 3, offset: 29 });
+
+        // Nor after a resumption.
+        let mut again = Processor::resume(
+            Records,
+            locating(Names),
+            Snapshot::from_json(&stored).unwrap(),
+            Memoryless(emit_fn(names)),
+            DEFAULT_MAX_LINE,
+        );
+        again.push(&log[29..], |name| found.push(name));
+        assert_eq!(again.finish(|name| found.push(name)).counts.lines, 2);
+        assert_eq!(found.len(), 2);
+    }
+}
+
+#[test]
+fn a_last_line_without_its_end_is_read_once() {
+    let log = b"{\"type\":\"a\"}\n{\"type\":\"b\"}\n";
+    let mut found = Vec::new();
+    let mut processor =
+        Processor::new(Records, Transducer::new(locating(Names), Memoryless(emit_fn(names))));
+    processor.push(&log[..log.len() - 1], |name| found.push(name));
+    let Finished { framer, counts, state, .. } = processor.finish(|name| found.push(name));
+    let offset = usize::try_from(framer.position.offset).unwrap();
+    let snapshot = Snapshot { framer, within: None, counts, state, emitter: () };
+    let emitter = Memoryless(emit_fn(names));
+    let mut again =
+        Processor::resume(Records, locating(Names), snapshot, emitter, DEFAULT_MAX_LINE);
+    again.push(&log[offset..], |name| found.push(name));
+    let counts = again.finish(|name| found.push(name)).counts;
+    assert_eq!(found, ["a", "b"]);
+    assert_eq!(counts, Counts { lines: 2, blank: 0, records: 2 });
+}
+
+#[test]
+fn a_record_over_several_lines_is_copied_as_one() {
+    let log = "{\n  \"type\": \"x\",\n  \"rest\": {\n    \"a\": 1\n  }\n}\n{\"type\":\"y\"}\n";
+    let rest = reduce_fn(
+        || (),
+        |(), record: Record<'_>| {
+            let Record::Object(object) = record else { return ((), Batch::EMPTY) };
+            let rest = object.get("rest").map(|raw| raw.get().to_owned()).unwrap_or_default();
+            let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, rest);
+            ((), Batch::one(DomainEvent::entry(entry)))
+        },
+    );
+    let all = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
+    let mut found = Vec::new();
+    let mut processor =
+        Processor::new(Records, Transducer::new(locating(rest), all)).with_line_hashes();
+    processor.push(log.as_bytes(), |event| found.push(event));
+    let counts = processor.finish(|event| found.push(event)).counts;
+    assert_eq!(counts, Counts { lines: 7, blank: 0, records: 2 });
+    assert_eq!(names(&found[0]).as_slice()[0], "{     \"a\": 1   }");
+    assert_eq!(found[1].position, Position { line: 7, offset: log.len() as u64 - 13 });
+    // The digest covers the unchanged lines of the log.
+    let lines = log.trim_end().rsplit_once('\n').unwrap().0;
+    assert_eq!(found[0].line_sha256.as_deref(), Some(&Digest::of(lines.as_bytes())));
+}
+
+/// Collects the output of [`names`] with positions and digests of lines.
+#[derive(Debug, Default)]
+struct Collected(Vec<(Position, Option<Digest>, String)>);
+
+impl Emitter<Located<DomainEvent>, Infallible> for Collected {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+        let digest = event.line_sha256.as_deref().copied();
+        self.0.extend(names(event).into_iter().map(|name| (event.position, digest, name)));
+        Batch::EMPTY
+    }
+}
+
+impl Gather for Collected {
+    type Segment = Vec<(Position, Option<Digest>, String)>;
+
+    fn cut(&mut self) -> Self::Segment {
+        mem::take(&mut self.0)
+    }
+
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Resume for Collected {
+    type State = ();
+
+    fn state(&self) {}
+
+    fn resume(&mut self, (): ()) {}
+}
+
+type Collecting = Processor<
+    foldline_domain::Locating<Names>,
+    foldline_domain::LocatingState<bool>,
+    Collected,
+    Records,
+>;
+
+fn nothing(never: Infallible) {
+    match never {}
+}
+
+/// All outputs of a log, and the counts.
+fn read(
+    mut processor: Collecting,
+    log: &[u8],
+) -> (Vec<(Position, Option<Digest>, String)>, Counts) {
+    processor.push(log, nothing);
+    processor.end_line(nothing);
+    let mut finished = processor.finish(nothing);
+    (finished.emitter.cut(), finished.counts)
+}
+
+/// Logs with several records on a line, in all irregular forms of lines.
+fn crowded() -> Vec<Vec<u8>> {
+    let a = r#"{"type":"a"}"#;
+    let logs = [
+        format!("{a}\n{a}{a}{a}\n\n \n{a}\n"),
+        format!("{a}{a}\r\n{a} {a}\t{a}\r\n{a}"),
+        format!("[{a},{a},{a}]\n[{a},{a}\n{a}"),
+        format!("x{a}y{a}\n{{\"type\":\"x{a}{a}\n{a}{a}"),
+        format!("\u{feff}{a}{a}\n{a}\n"),
+        format!("{{\n\"type\":\"b\"}}{a}{a}\n{{\n\"type\":\n{a}{a}\n"),
+        format!("{}{a}\n{a}", "z".repeat(600)),
+    ];
+    let utf16 = |log: &String| {
+        let units = "\u{feff}".encode_utf16().chain(log.encode_utf16());
+        units.flat_map(u16::to_le_bytes).collect()
+    };
+    let mut all: Vec<Vec<u8>> = logs[..4].iter().map(utf16).collect();
+    all.extend(logs.map(String::into_bytes));
+    all.push([b"\xff", a.as_bytes(), b"\xe2\x82\xff", a.as_bytes(), a.as_bytes()].concat());
+    all.push([b" \xff", a.as_bytes(), b"\n\xff\n", a.as_bytes(), a.as_bytes(), b"\n"].concat());
+    all
+}
+
+#[test]
+fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
+    let begin = || {
+        Collecting::with_framer(
+            Records,
+            Transducer::new(locating(Names), Collected::default()),
+            LineFramer::new(500),
+        )
+        .with_line_hashes()
+    };
+    let mut within = 0;
+    for log in crowded() {
+        let (expected, counts) = read(begin(), &log);
+        for (size, limit) in [(1, 1), (7, 2), (1000, 1), (1000, 3)] {
+            let mut processor = begin().pausing_at(limit);
+            let (mut found, mut before) = (Vec::new(), None);
+            let mut chunks = log.chunks(size);
+            loop {
+                if processor.is_paused() {
+                    processor.go_on(nothing);
+                } else if let Some(chunk) = chunks.next() {
+                    processor.push(chunk, nothing);
+                } else {
+                    break;
+                }
+                found.extend(processor.cut());
+                let place = Some(processor.next_record());
+                assert!(before <= place, "{log:?}: {before:?} {place:?}");
+                assert!(!processor.is_paused() || before < place, "{log:?}: twice {place:?}");
+                before = place;
+                let stored = processor.snapshot().to_json().unwrap();
+                let snapshot: Snapshot<_> = Snapshot::from_json(&stored).unwrap();
+                within += usize::from(snapshot.within.is_some());
+                let again = Processor::resume(
+                    Records,
+                    locating(Names),
+                    snapshot,
+                    Collected::default(),
+                    500,
+                );
+                assert_eq!(Some(again.next_record()), place);
+                let offset = usize::try_from(again.position().offset).unwrap();
+                let (rest, again) = read(again.with_line_hashes(), &log[offset..]);
+                let all: Vec<_> = found.iter().cloned().chain(rest).collect();
+                assert_eq!(all, expected, "{log:?} from {place:?}");
+                assert_eq!(again, counts, "{log:?} from {place:?}");
+            }
+            processor.end_line(nothing);
+            while processor.is_paused() {
+                found.extend(processor.cut());
+                processor.go_on(nothing);
+            }
+            let mut finished = processor.finish(nothing);
+            found.extend(finished.emitter.cut());
+            assert_eq!(found, expected, "{log:?}");
+            assert_eq!(finished.counts, counts, "{log:?}");
+        }
+    }
+    assert!(within > 50, "{within}");
+}
+
+#[test]
+fn a_pause_keeps_few_events() {
+    let log = [b"{\"type\":\"a\"}".repeat(10_000), b"{}\n".repeat(10_000)].concat();
+    let mut processor =
+        Processor::new(Records, Transducer::new(locating(Names), Collected::default()))
+            .pausing_at(10);
+    processor.push(&log, nothing);
+    let mut commits = 0;
+    while processor.is_paused() {
+        assert_eq!(processor.cut().len(), 10);
+        processor.go_on(nothing);
+        commits += 1;
+    }
+    assert_eq!(commits, 1999);
+}
+
+#[test]
+fn records_of_a_decoded_line_stand_where_they_stand_in_the_log() {
+    let a = "{\"type\":\"a\"}";
+    let line = format!("{a}{a}");
+    let utf16: Vec<u8> =
+        format!("\u{feff}{line}").encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let damaged = [b"\xff".as_slice(), line.as_bytes()].concat();
+    for (log, offsets) in [(utf16, [2, 26]), (damaged, [1, 13])] {
+        let transducer = Transducer::new(locating(Names), Collected::default());
+        let (read, _) = read(Processor::new(Records, transducer), &log);
+        let found: Vec<_> = read
+            .iter()
+            .filter(|(.., name)| name == "a")
+            .map(|(position, ..)| position.offset)
+            .collect();
+        assert_eq!(found, offsets);
+    }
+}

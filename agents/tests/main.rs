@@ -1,0 +1,43 @@
+//! The tests of `foldline-agents`: one program with a module per subject.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
+
+mod acp;
+mod action_mappers;
+mod amp;
+mod async_stream;
+mod captures;
+mod claude;
+mod codex;
+mod conversation_stored;
+mod copilot;
+mod corpora;
+mod corpus;
+mod cursor;
+mod dialects;
+mod droid;
+mod droid_jsonrpc;
+mod droid_session;
+mod droid_settings;
+mod examining;
+mod gemini;
+mod generate;
+mod goldens;
+mod interleaved_sessions;
+mod kept_files;
+mod law_mutants;
+mod laws;
+mod lines;
+mod metrics;
+mod opencode;
+mod panics;
+mod qwen;
+mod qwen_session;
+mod recognise;
+mod recognise_records;
+mod registry;
+mod relay;
+mod replay;
+mod session_database;
+mod shapes;
+mod usage_times;
+mod wire;

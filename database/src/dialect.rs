@@ -1,0 +1,51 @@
+//! [`Dialect`]: where the SQL of the engines differs.
+
+/// The SQL of an engine. All other SQL is understood by every engine, provided that it has these functions:
+///
+/// - `has_text(text, part)`: whether a text contains another. The case of the letters `a` to `z` is ignored.
+/// - `text_start(text, count)`: the first characters of a text.
+/// - `instr(text, part)`, `group_concat(text)`, as in SQLite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite, with the full-text index FTS5.
+    Sqlite,
+    /// PostgreSQL.
+    #[cfg(feature = "postgres")]
+    Postgres,
+}
+
+impl Dialect {
+    /// The name of a parameter, counted from 1.
+    pub(super) fn parameter(self, number: usize) -> String {
+        match self {
+            Self::Sqlite => format!("?{number}"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => format!("${number}"),
+        }
+    }
+
+    /// The name of a session: its title, or else the first meaningful line of a prompt.
+    pub(super) fn title(self, session: &str) -> String {
+        match self {
+            Self::Sqlite => {
+                let prompts = |line: &str, is_any: bool| {
+                    format!(
+                        "(SELECT {line} FROM entries AS said WHERE said.session = {session}.id
+                              AND said.type = 'user_message' AND title_line(said.content, {is_any}) IS NOT NULL
+                          ORDER BY said.idx LIMIT 1)"
+                    )
+                };
+                format!(
+                    "coalesce(title_line({session}.title, true), {}, {})",
+                    prompts("title_line(said.content, false)", false),
+                    prompts("title_line(said.content, true)", true)
+                )
+            }
+            // The lines are written with the rows, since PostgreSQL cannot call the function.
+            #[cfg(feature = "postgres")]
+            Self::Postgres => format!(
+                "coalesce({session}.title_line, {session}.prompt_line, {session}.any_prompt_line)"
+            ),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What the engines of databases share: rows of events, queries, and the interface between them.
+//!
+//! A [`Store`] is a database of sessions, entries, tool calls and costs, such as
+//! [`sqlite::Database`](crate::sqlite::Database). Its queries, in [`query`], are methods of `dyn Store`, so they are
+//! written once for all engines. [`RowEmitter`] turns domain events into [`Rows`], which a store commits as a
+//! [`Ledger`](foldline::ledger::Ledger), and [`SessionEvents`] reads them back.
+
+pub(crate) mod checkpoint;
+mod dialect;
+mod entry_row;
+mod error;
+mod fold;
+mod parameters;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+mod prepared;
+pub mod query;
+mod read;
+mod row;
+pub mod sqlite;
+mod store;
+mod stored;
+pub mod usage;
+#[cfg(feature = "postgres")]
+pub(crate) mod words;
+
+pub use self::{
+    dialect::Dialect,
+    error::StoreError,
+    prepared::{RowEmitter, Rows},
+    read::StoredEntry,
+    row::{Cell, FromCell, Row},
+    store::{Parameter, Store},
+    stored::SessionEvents,
+};
+pub(crate) use self::{
+    entry_row::{EntryRow, ToolRow},
+    fold::{Change, Fold, NewAuthority, NewEntry, Warned, Warnings},
+};
+
+/// The placeholder for an unknown moment of usage. It is not the beginning of a quarter of an hour.
+pub(crate) const NOT_STATED: i64 = -1;

@@ -1,0 +1,145 @@
+//! What a session has next to its entries: tokens, warnings, and what its agent may do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldline_domain::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind};
+
+use super::{RowWriter, WrittenSession};
+use crate::{
+    NOT_STATED, NewAuthority, Warned,
+    postgres::{
+        error::PostgresFailure,
+        statements::{signed, text},
+    },
+    usage::UsedFor,
+};
+
+impl RowWriter<'_> {
+    /// Inserts what the agent may do from here on.
+    pub(super) fn add_authority(
+        &mut self,
+        session: &WrittenSession,
+        stated: &[NewAuthority],
+    ) -> Result<(), PostgresFailure> {
+        for NewAuthority { position, entries, last, authority } in stated {
+            let sql = "INSERT INTO authority (session, entries, line, \"offset\", since, last_at, permission_mode,
+                                              approval_policy, sandbox, allowed)
+                       SELECT $1, $2, $3, $4, $5, greatest(last_at, $6), $7, $8, $9, $10
+                       FROM sessions WHERE id = $1";
+            let words = |words: &Option<Text>| words.as_ref().map(|it| encoded(Some(&it.decode())));
+            self.session.run(
+                sql,
+                &[
+                    &session.id,
+                    &(session.entries + *entries as i64),
+                    &signed(position.line),
+                    &signed(position.offset),
+                    &authority.since.map(Timestamp::as_millis),
+                    &last.map(Timestamp::as_millis),
+                    &words(&authority.permission_mode),
+                    &words(&authority.approval_policy),
+                    &words(&authority.sandbox),
+                    &authority.allowed.map(Allowed::as_str),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
+    pub(super) fn add_usage(
+        &mut self,
+        session: i64,
+        usage: &BTreeMap<UsedFor, Vec<TokenUsage>>,
+    ) -> Result<(), PostgresFailure> {
+        if usage.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<String> = usage.keys().map(|of| encoded(of.message_id.as_deref())).collect();
+        let sql = "SELECT message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
+                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
+                   FROM message_usage WHERE session = $1 AND md5(message_id) IN (SELECT md5(unnest($2::text[])))";
+        let known = self.session.list(sql, &[&session, &ids], |row| {
+            Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.tokens(3)?))
+        })?;
+        let known: BTreeMap<(String, String, i64), TokenUsage> = known.into_iter().collect();
+        let models: BTreeSet<String> =
+            usage.keys().map(|of| encoded(of.model.as_deref())).collect();
+        let models: Vec<String> = models.into_iter().collect();
+        let sql =
+            "INSERT INTO models SELECT unnest($1::text[]) ON CONFLICT (md5(model)) DO NOTHING";
+        self.session.run(sql, &[&models])?;
+        let sql = "INSERT INTO message_usage VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                   ON CONFLICT (session, md5(message_id), md5(model), used_at) DO UPDATE SET
+                       input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+                       cache_read_tokens = excluded.cache_read_tokens,
+                       cache_write_tokens = excluded.cache_write_tokens,
+                       cache_write_1h_tokens = excluded.cache_write_1h_tokens,
+                       reasoning_tokens = excluded.reasoning_tokens, cost_usd = excluded.cost_usd";
+        for (UsedFor { message_id, model, at }, more) in usage {
+            let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
+            let key = (
+                message_id.as_deref().unwrap_or_default().to_owned(),
+                model.as_deref().unwrap_or_default().to_owned(),
+                used_at,
+            );
+            let mut total = known.get(&key).copied().unwrap_or_default();
+            more.iter().for_each(|more| total.add(more));
+            let count = |tokens: Option<u64>| tokens.map(signed);
+            self.session.run(
+                sql,
+                &[
+                    &session,
+                    &encoded(message_id.as_deref()),
+                    &encoded(model.as_deref()),
+                    &used_at,
+                    &count(total.input_tokens),
+                    &count(total.output_tokens),
+                    &count(total.cache_read_tokens),
+                    &count(total.cache_write_tokens),
+                    &count(total.cache_write_1h_tokens),
+                    &count(total.reasoning_tokens),
+                    &total.cost_usd,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Adds to the warnings of a session.
+    pub(super) fn add_warnings<'w>(
+        &mut self,
+        session: i64,
+        warnings: impl Iterator<Item = (WarningKind, &'w str, &'w Warned)>,
+    ) -> Result<(), PostgresFailure> {
+        for (kind, subject, Warned { count, position, first }) in warnings {
+            // A subject may be longer than an entry of an index, so no unique index finds it.
+            let sql = "UPDATE warnings SET count = count + $4
+                       WHERE session = $1 AND kind = $2 AND subject = $3";
+            let (kind, subject, count) = (kind.as_str(), text(subject), signed(*count));
+            if self.session.run(sql, &[&session, &kind, &subject, &count])? > 0 {
+                continue;
+            }
+            let sql = "INSERT INTO warnings VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+            self.session.run(
+                sql,
+                &[
+                    &session,
+                    &kind,
+                    &subject,
+                    &count,
+                    &signed(position.line),
+                    &signed(position.offset),
+                    &text(&first.message),
+                    &first.corr_id.as_ref().map(CorrId::as_str).map(text),
+                    &first.sample.as_ref().map(Json::get).map(text),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn encoded(stated: Option<&str>) -> String {
+    text(stated.unwrap_or_default()).into_owned()
+}

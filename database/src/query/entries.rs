@@ -1,0 +1,279 @@
+//! Entries of many sessions: failures, search results and timelines; and warnings.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    SearchTerms, SessionFilter,
+    companions::whole,
+    search,
+    sql::FAILURES,
+    word_search::{WHOLE_TEXT, WordSearch},
+};
+use crate::{Store, StoreError, parameters::Parameters};
+
+/// An entry of one of several sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundEntry {
+    /// Its moment.
+    pub at: Option<i64>,
+    /// The task of the session.
+    pub task: Option<String>,
+    /// The number of the session.
+    pub session: i64,
+    /// The agent's id of the session.
+    pub session_id: Option<String>,
+    /// The session's title, or else the first line of its first prompt; not on a timeline.
+    pub title: Option<String>,
+    /// Its place in the session.
+    pub index: i64,
+    /// The type of the entry.
+    #[serde(rename = "type")]
+    pub entry_type: String,
+    /// The name of the tool, if it is a call.
+    pub tool: Option<String>,
+    /// The status of the call.
+    pub status: Option<String>,
+    /// The exit code of a command.
+    pub exit_code: Option<i64>,
+    /// The duration of the call.
+    pub duration_ms: Option<i64>,
+    /// A short title of a call.
+    pub what: Option<String>,
+    /// The text, or the short title of a call. For a failure: the error or the beginning of the tool's output.
+    /// For a search result: the text around the match, with [`MATCH`](super::MATCH) around each match.
+    pub content: Option<String>,
+}
+
+/// Warnings of one kind about one subject.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarningRow {
+    /// The kind.
+    pub kind: String,
+    /// The subject.
+    pub subject: Option<String>,
+    /// The number of warnings.
+    pub count: i64,
+    /// One of their messages.
+    pub message: String,
+}
+
+/// A query for entries, in SQL.
+struct Entries<'q> {
+    content: &'q str,
+    from: &'q str,
+    condition: &'q str,
+    order: &'q str,
+}
+
+impl dyn Store + '_ {
+    /// The calls that failed and the errors that were reported, the latest first.
+    pub fn failures(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
+        self.failed("true", filter, self.parameters())
+    }
+
+    /// Those with this text in the title of the call, the name of the tool, the error or the output. The case of the
+    /// letters `a` to `z` is ignored.
+    pub fn failures_with(
+        &self,
+        text: &str,
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let text = parameters.add(text.to_owned());
+        let has = |column: &str| format!("has_text({column}, {text})");
+        let texts = ["content", "tool_name", "output", "reason"].map(has).join(" OR ");
+        self.failed(&format!("({texts})"), filter, parameters)
+    }
+
+    fn failed(
+        &self,
+        condition: &str,
+        filter: &SessionFilter,
+        parameters: Parameters,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let failures = format!(
+            "entries.id IN (SELECT id FROM entries WHERE type = 'error_message'
+                            UNION ALL SELECT entry FROM tool_calls WHERE {FAILURES}) AND {condition}"
+        );
+        let entries = Entries {
+            content: "text_start(coalesce(output, reason, CASE WHEN type <> 'tool_use' THEN content END), 2000)",
+            from: "entries",
+            condition: &failures,
+            order: "timestamp DESC NULLS LAST, entries.id DESC",
+        };
+        self.titled(self.entries_of(&entries, filter, parameters)?)
+    }
+
+    /// The calls of the same tool that succeeded after a failed call, the earliest first: later ones of its session,
+    /// and those of the other selected sessions at a later time. The content is the beginning of the output.
+    pub fn successes_after(
+        &self,
+        failure: &FoundEntry,
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let later = format!(
+            "status = 'success' AND tool_name = {} AND (
+                 entries.session = {session} AND idx > {} OR entries.session <> {session} AND timestamp > {})",
+            parameters.add(failure.tool.clone().unwrap_or_default()),
+            parameters.add(failure.index),
+            parameters.add(failure.at.unwrap_or(i64::MAX)),
+            session = parameters.add(failure.session),
+        );
+        let entries = Entries {
+            content: "text_start(output, 200)",
+            from: "entries",
+            condition: &later,
+            order: "timestamp NULLS FIRST, entries.id",
+        };
+        self.entries_of(&entries, filter, parameters)
+    }
+
+    /// The entries in the order of their time.
+    pub fn timeline(&self, filter: &SessionFilter) -> Result<Vec<FoundEntry>, StoreError> {
+        let entries = Entries {
+            content: "content",
+            from: "entries",
+            condition: "true",
+            order: "timestamp NULLS FIRST, entries.id",
+        };
+        self.entries_of(&entries, filter, self.parameters())
+    }
+
+    /// Entries that contain the terms as whole words, found by the index, the best matches first. If there are
+    /// none, or if the script of the text does not separate words, entries that contain the terms as parts of
+    /// words: every text is read then, the latest first. Also fails if a [raw](SearchTerms::Raw) query is
+    /// invalid.
+    pub fn search(
+        &self,
+        terms: &SearchTerms,
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let terms = match terms {
+            SearchTerms::Raw(query) => {
+                let search = WordSearch::raw(query, &mut parameters)?;
+                let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).collect();
+                let found = self.words(&search, &words, filter, parameters);
+                return found.map_err(|error| match error {
+                    StoreError::Engine(error) => {
+                        StoreError::Query(format!("cannot search for {query:?}: {error}"))
+                    }
+                    error => error,
+                });
+            }
+            SearchTerms::All(terms) => terms,
+        };
+        if !terms.iter().any(|term| term.chars().any(search::is_unseparated)) {
+            let search = WordSearch::phrases(terms, &mut parameters);
+            let words = terms.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
+            let found = self.words(&search, &words.collect::<Vec<_>>(), filter, parameters)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        self.parts(terms, filter)
+    }
+
+    fn words(
+        &self,
+        search: &WordSearch,
+        words: &[&str],
+        filter: &SessionFilter,
+        parameters: Parameters,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let WordSearch { from, condition, order, content } = search;
+        let entries = Entries { content, from, condition, order };
+        let mut found = self.entries_of(&entries, filter, parameters)?;
+        let words = words.iter().filter(|word| !word.is_empty());
+        let words: Vec<_> = words.map(|word| (*word).to_owned()).collect();
+        let contents = found.iter_mut().filter_map(|entry| entry.content.as_mut());
+        for text in contents.filter(|text| !text.contains(search::MATCH)) {
+            *text = search::excerpt(text, &words);
+        }
+        self.titled(found)
+    }
+
+    /// Entries that contain all terms anywhere. The case of the letters `a` to `z` is ignored.
+    fn parts(
+        &self,
+        terms: &[String],
+        filter: &SessionFilter,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let mut parameters = self.parameters();
+        let has = |term: &String| {
+            let term = parameters.add(term.clone());
+            format!("(has_text(content, {term}) OR has_text(output, {term}))")
+        };
+        let entries = Entries {
+            content: WHOLE_TEXT,
+            from: "entries",
+            condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),
+            order: "entries.id DESC",
+        };
+        let mut found = self.entries_of(&entries, filter, parameters)?;
+        for text in found.iter_mut().filter_map(|entry| entry.content.as_mut()) {
+            *text = search::excerpt(text, terms);
+        }
+        self.titled(found)
+    }
+
+    /// Adds the titles of the sessions. The title of each session is determined once, since that may read many entries.
+    fn titled(&self, mut found: Vec<FoundEntry>) -> Result<Vec<FoundEntry>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM sessions WHERE id = {}",
+            self.dialect().title("sessions"),
+            self.dialect().parameter(1)
+        );
+        let mut titles = BTreeMap::new();
+        for entry in &mut found {
+            let known = match titles.entry(entry.session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let mut parameters = self.parameters();
+                    parameters.add(entry.session);
+                    let title: Vec<Option<String>> =
+                        self.answer(&sql, &parameters, |row| row.get(0))?;
+                    unknown.insert(title.into_iter().next().flatten())
+                }
+            };
+            entry.title.clone_from(known);
+        }
+        Ok(found)
+    }
+
+    fn entries_of(
+        &self,
+        Entries { content, from, condition, order }: &Entries<'_>,
+        filter: &SessionFilter,
+        mut parameters: Parameters,
+    ) -> Result<Vec<FoundEntry>, StoreError> {
+        let sql = format!(
+            "SELECT timestamp AS at, task, sessions.id AS session, session_id, idx AS \"index\",
+                    type, tool_name AS tool, status, exit_code, tool_calls.duration_ms AS duration_ms,
+                    CASE WHEN type = 'tool_use' THEN entries.content END AS what, {content} AS content
+             FROM {from} JOIN sessions ON sessions.id = entries.session
+             LEFT JOIN tool_calls ON tool_calls.entry = entries.id
+             WHERE {condition} AND {} ORDER BY {order} {}",
+            filter.entries(&mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, &parameters)
+    }
+
+    /// The warnings, the most frequent first.
+    pub fn warnings(&self, filter: &SessionFilter) -> Result<Vec<WarningRow>, StoreError> {
+        let mut parameters = self.parameters();
+        let sql = format!(
+            "SELECT kind, nullif(subject, '') AS subject, CAST(sum(count) AS BIGINT) AS count, min(message) AS message
+             FROM warnings JOIN sessions ON sessions.id = {}
+             WHERE {} GROUP BY kind, subject ORDER BY sum(count) DESC, kind, subject NULLS FIRST {}",
+            whole("warnings.session"),
+            filter.matches(&mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, &parameters)
+    }
+}

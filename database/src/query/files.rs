@@ -1,0 +1,185 @@
+//! Called tools, and the files that they read or changed.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SessionFilter, sql::FAILURES};
+use crate::{Store, StoreError, parameters::Parameters};
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileRow {
+    /// Its path, as the log states it.
+    pub path: String,
+    /// The kinds of access, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
+    pub changes: String,
+    /// By how many calls.
+    pub calls: i64,
+    /// The number of sessions.
+    pub sessions: i64,
+    /// When it was last touched.
+    pub at: Option<i64>,
+}
+
+/// A file that a session touched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionFileRow {
+    /// When it was last touched.
+    pub at: Option<i64>,
+    /// The number of the session.
+    pub session: i64,
+    /// The agent's id of the session.
+    pub session_id: Option<String>,
+    /// The session's title, or else the first line of its first prompt.
+    pub title: Option<String>,
+    /// The path of the file, as the log states it.
+    pub path: String,
+    /// The kinds of access, as in [`FileRow`].
+    pub changes: String,
+    /// By how many calls.
+    pub calls: i64,
+}
+
+/// The absolute path of a file; the log may state a path relative to the session's folder.
+const WHOLE: &str = "CASE WHEN substr(path, 1, 1) = '/' OR cwd IS NULL THEN path ELSE rtrim(cwd, '/') || '/' || path END";
+
+const CALLS: &str = "FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
+         JOIN sessions ON sessions.id = entries.session";
+
+const CHANGES: &str = "group_concat(DISTINCT change ORDER BY change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
+
+/// The calls of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolTotals {
+    /// The name of the tool.
+    pub tool: String,
+    /// The number of calls.
+    pub calls: i64,
+    /// Calls that have not ended.
+    pub open: i64,
+    /// Failed calls.
+    pub failures: i64,
+    /// The known durations of the calls in milliseconds, ascending.
+    pub(super) durations: Vec<i64>,
+}
+
+impl ToolTotals {
+    /// The failed fraction of the ended calls.
+    pub fn failure_rate(&self) -> Option<f64> {
+        let ended = self.calls - self.open;
+        (ended != 0).then(|| self.failures as f64 / ended as f64)
+    }
+
+    /// A percentile of the durations in milliseconds: the duration of one of the calls.
+    pub fn percentile(&self, percent: usize) -> Option<i64> {
+        let rank = (self.durations.len() * percent).div_ceil(100);
+        self.durations.get(rank.checked_sub(1)?).copied()
+    }
+}
+
+fn condition(filter: &SessionFilter, only_changed: bool, parameters: &mut Parameters) -> String {
+    let is_change = if only_changed { "change <> 'read'" } else { "true" };
+    format!("{is_change} AND {}", filter.entries(parameters))
+}
+
+impl dyn Store + '_ {
+    /// The tools, the most used first.
+    pub fn tools(&self, filter: &SessionFilter) -> Result<Vec<ToolTotals>, StoreError> {
+        let mut parameters = self.parameters();
+        let condition = filter.entries(&mut parameters);
+        let join = match condition.as_str() {
+            "true" => "",
+            _ => {
+                "JOIN entries ON entries.id = tool_calls.entry
+                 JOIN sessions ON sessions.id = entries.session"
+            }
+        };
+        // In the order of the index that holds all of these columns.
+        let sql = format!(
+            "SELECT tool_name, status IN ('created', 'in_progress', 'pending_approval'), {FAILURES},
+                    tool_calls.duration_ms
+             FROM tool_calls {join} WHERE {condition} ORDER BY tool_name"
+        );
+        let mut tools: Vec<ToolTotals> = Vec::new();
+        self.answer(&sql, &parameters, |row| {
+            let name: String = row.get(0)?;
+            if tools.last().is_none_or(|tool| tool.tool != name) {
+                tools.push(ToolTotals { tool: name, ..ToolTotals::default() });
+            }
+            let Some(tool) = tools.last_mut() else { return Ok(()) };
+            tool.calls += 1;
+            tool.open += row.get::<i64>(1)?;
+            tool.failures += row.get::<i64>(2)?;
+            tool.durations.extend(row.get::<Option<i64>>(3)?);
+            Ok(())
+        })?;
+        tools.iter_mut().for_each(|tool| tool.durations.sort_unstable());
+        tools.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
+        Ok(tools)
+    }
+
+    /// The files, the latest touched first.
+    pub fn files(
+        &self,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<FileRow>, StoreError> {
+        self.files_by("at", filter, only_changed)
+    }
+
+    /// The files, those with the most calls first.
+    pub fn files_by_calls(&self, filter: &SessionFilter) -> Result<Vec<FileRow>, StoreError> {
+        self.files_by("calls", filter, false)
+    }
+
+    fn files_by(
+        &self,
+        order: &str,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<FileRow>, StoreError> {
+        let mut parameters = self.parameters();
+        let sql = format!(
+            "SELECT path, {CHANGES}, count(DISTINCT sessions.id) AS sessions, max(timestamp) AS at
+             {CALLS} WHERE {} GROUP BY path ORDER BY {order} DESC NULLS LAST, path {}",
+            condition(filter, only_changed, &mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, &parameters)
+    }
+
+    /// The sessions that touched a file, or any file in a folder, the latest first. The path may be its last
+    /// parts only.
+    pub fn sessions_of_file(
+        &self,
+        path: &str,
+        filter: &SessionFilter,
+        only_changed: bool,
+    ) -> Result<Vec<SessionFileRow>, StoreError> {
+        let mut parameters = self.parameters();
+        let part = path.trim_start_matches("./").trim_matches('/');
+        let sql = format!(
+            "SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, path, {CHANGES}
+             {CALLS} WHERE instr('/' || {WHOLE} || '/', {}) > 0 AND {}
+             GROUP BY sessions.id, path ORDER BY at DESC NULLS LAST, sessions.id, path {}",
+            self.dialect().title("sessions"),
+            parameters.add(format!("/{part}/")),
+            condition(filter, only_changed, &mut parameters),
+            filter.rows(&mut parameters)
+        );
+        self.ask(&sql, &parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_a_duration_that_occurred() {
+        let durations = |durations: Vec<i64>| ToolTotals { durations, ..Default::default() };
+        let tool = durations((1..=20).collect());
+        assert_eq!((tool.percentile(50), tool.percentile(95)), (Some(10), Some(19)));
+        assert_eq!(durations(vec![7]).percentile(95), Some(7));
+        assert_eq!(durations(vec![]).percentile(50), None);
+    }
+}

@@ -1,0 +1,311 @@
+//! [`SessionFilter`]: selects the sessions of an answer.
+
+use foldline_domain::{Text, Timestamp};
+
+use super::{
+    companions::{COMPANIONS, fact, is_whole, whole},
+    sql::{WAITING, like},
+    word_search::WordSearch,
+};
+use crate::{parameters::Parameters, usage::SessionUsage};
+
+/// A half-open time range, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The first moment.
+    pub start: i64,
+    /// The first moment after the range.
+    pub end: i64,
+}
+
+impl Period {
+    /// All time.
+    pub const ALL: Self = Self { start: i64::MIN, end: i64::MAX };
+
+    /// Whether the range contains a moment. An unknown moment is only in the unlimited range.
+    pub fn has(self, at: Option<Timestamp>) -> bool {
+        self == Self::ALL || at.is_some_and(|at| (self.start..self.end).contains(&at.as_millis()))
+    }
+}
+
+impl Default for Period {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// Selects the sessions of an answer: those that match all given conditions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// The agent's name begins with this, in upper or lower case.
+    pub agent: Option<String>,
+    /// The agent's whole name.
+    pub agent_name: Option<String>,
+    /// A folder, or the last parts or other whole parts of its path.
+    pub project: Option<String>,
+    /// The folder is one of these paths, or below one of them; empty for any folder.
+    pub folders: Vec<String>,
+    /// The last part of the folder, in upper or lower case.
+    pub folder_name: Option<String>,
+    /// The name of a model that was used has this part, in upper or lower case.
+    pub model: Option<String>,
+    /// The branch of the version control.
+    pub branch: Option<String>,
+    /// The task.
+    pub task: Option<String>,
+    /// The session's name.
+    pub name: Option<SessionName>,
+    /// Text in the title or the folder, the agent's id of the session, or beginnings of words of an entry.
+    pub text: Option<String>,
+    /// How the session ended, or that it is running.
+    pub state: Option<StateFilter>,
+    /// The session was active in this time; only entries of this time are chosen.
+    pub period: Period,
+    /// Only sessions with entries. The age of a log without timestamps is the age of its file.
+    pub is_listed: bool,
+    /// The number of rows to skip.
+    pub offset: usize,
+    /// The largest number of rows; `None` for all.
+    pub limit: Option<usize>,
+}
+
+/// A name that selects one session or a few.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionName {
+    /// Its number in the database, or that of a row that belongs to it.
+    Number(i64),
+    /// The agent's id of the session.
+    Id(String),
+    /// The beginning of the agent's id.
+    IdBegins(String),
+    /// The path of one of its logs.
+    Log(String),
+    /// A part of its title, in upper or lower case.
+    Title(String),
+}
+
+/// How a session ended, or that it is running, which the last growth of its log indicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateFilter {
+    /// It failed, as its log states.
+    Failed,
+    /// No end is stated, and the log grew after this moment.
+    RunningSince(i64),
+    /// The same, and a call waits for a person.
+    WaitingSince(i64),
+    /// It did not fail, and the log did not grow after this moment.
+    DoneBefore(i64),
+}
+
+impl SessionFilter {
+    /// The sessions of a task.
+    pub fn of_task(task: &str) -> Self {
+        Self { task: Some(task.to_owned()), ..Self::default() }
+    }
+
+    /// The moment of the last activity of a session, in SQL.
+    pub(super) fn latest(&self) -> &'static str {
+        match self.is_listed {
+            true => {
+                "coalesce(last_at, ended_at, started_at,
+                          (SELECT modified_at FROM sources WHERE sources.id = sessions.source))"
+            }
+            false => "coalesce(last_at, ended_at, started_at)",
+        }
+    }
+
+    /// A condition on a row of `sessions`, which excludes [companions](super::companions).
+    pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
+        format!("{} AND {}", self.matches(parameters), is_whole())
+    }
+
+    /// A condition on a row of `sessions`.
+    pub(super) fn matches(&self, parameters: &mut Parameters) -> String {
+        let mut all = Vec::new();
+        let mut when = |value: Option<String>, condition: &dyn Fn(&str) -> String| {
+            all.extend(value.map(|value| condition(&parameters.add(value))));
+        };
+        when(self.agent_name.clone(), &|name| format!("agent = {name}"));
+        when(self.branch.clone(), &|branch| format!("{} = {branch}", fact("branch")));
+        when(self.task.clone(), &|task| format!("task = {task}"));
+        when(self.agent.clone(), &|agent| format!("instr(lower(agent), lower({agent})) = 1"));
+        when(self.project.as_deref().map(within), &|project| {
+            format!("instr('/' || trim({}, '/') || '/', {project}) > 0", fact("cwd"))
+        });
+        when(self.folder_name.as_ref().map(|name| format!("%/{}", like(name))), &|name| {
+            format!(
+                "lower('/' || rtrim(replace({}, '\\', '/'), '/')) LIKE lower({name}) ESCAPE '\\'",
+                fact("cwd")
+            )
+        });
+        when(self.model.clone(), &|model| {
+            let has = |used: &str| format!("instr(lower({used}), lower({model})) > 0");
+            format!(
+                "({latest} OR EXISTS (
+                     SELECT 1 FROM message_usage AS used WHERE used.session = sessions.id AND {used}
+                 ) OR EXISTS (
+                     SELECT 1 FROM {COMPANIONS} AS pairs JOIN message_usage AS used ON used.session = pairs.companion
+                     WHERE pairs.session = sessions.id AND {used}))",
+                latest = has(&fact("model")),
+                used = has("used.model"),
+            )
+        });
+        all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
+        if !self.folders.is_empty() {
+            all.push(is_below(&self.folders, parameters));
+        }
+        if let Some(text) = &self.text {
+            all.push(has_text(text, parameters));
+        }
+        if let Some(state) = self.state {
+            let (outcome, failed) = (fact("outcome"), "('failed', 'limit_reached', 'cancelled')");
+            let written = "(SELECT modified_at FROM sources WHERE sources.id = sessions.source)";
+            all.push(match state {
+                StateFilter::Failed => format!("{outcome} IN {failed}"),
+                StateFilter::RunningSince(since) => {
+                    format!("{outcome} IS NULL AND {written} > {}", parameters.add(since))
+                }
+                StateFilter::WaitingSince(since) => format!(
+                    "{outcome} IS NULL AND {written} > {} AND EXISTS (
+                         SELECT 1 FROM tool_calls WHERE session = sessions.id AND {WAITING})",
+                    parameters.add(since)
+                ),
+                StateFilter::DoneBefore(since) => format!(
+                    "{written} <= {} AND coalesce({outcome}, '') NOT IN {failed}",
+                    parameters.add(since)
+                ),
+            });
+        }
+        if self.period != Period::ALL {
+            let (start, end) = (parameters.add(self.period.start), parameters.add(self.period.end));
+            let latest = self.latest();
+            let first = if self.is_listed { latest } else { "ended_at" };
+            all.push(format!(
+                "{latest} >= {start} AND coalesce(first_at, started_at, {first}) < {end}"
+            ));
+        }
+        if self.is_listed {
+            all.push("sessions.entries > 0".to_owned());
+        }
+        if all.is_empty() { "true".to_owned() } else { all.join(" AND ") }
+    }
+
+    /// A condition on rows of `sessions` and on the moment of an entry.
+    pub(super) fn entries(&self, parameters: &mut Parameters) -> String {
+        let sessions = self.matches(parameters);
+        match self.period {
+            Period::ALL => sessions,
+            Period { start, end } => {
+                let (start, end) = (parameters.add(start), parameters.add(end));
+                format!("{sessions} AND timestamp >= {start} AND timestamp < {end}")
+            }
+        }
+    }
+
+    /// The end of a query whose rows it limits.
+    pub(super) fn rows(&self, parameters: &mut Parameters) -> String {
+        let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        let limit = parameters.add(self.limit.map_or(i64::MAX, number));
+        format!("LIMIT {limit} OFFSET {}", parameters.add(number(self.offset)))
+    }
+
+    /// Whether a session whose usage was read matches the agent, project, branch and task.
+    pub fn admits(&self, session: &SessionUsage) -> bool {
+        let is = |filter: &Option<String>, stated: &Option<Text>| {
+            filter.is_none() || *filter == stated.as_ref().map(|text| text.decode().into_owned())
+        };
+        let is_of_agent = self.agent.as_ref().is_none_or(|agent| {
+            let stated = session.agent.as_ref().map(|stated| stated.decode().to_lowercase());
+            stated.is_some_and(|stated| stated.starts_with(&agent.to_lowercase()))
+        });
+        let is_in_project = self.project.as_ref().is_none_or(|project| {
+            let cwd = session.cwd.as_ref().map(Text::decode);
+            cwd.is_some_and(|cwd| within(&cwd).contains(&within(project)))
+        });
+        let is_below = self.folders.is_empty() || {
+            let cwd = session.cwd.as_ref().map(|cwd| below(&cwd.decode()));
+            let folders = self.folders.iter().map(|folder| below(folder));
+            cwd.is_some_and(|cwd| folders.into_iter().any(|folder| cwd.starts_with(&folder)))
+        };
+        is_of_agent
+            && is_in_project
+            && is_below
+            && is(&self.branch, &session.branch)
+            && is(&self.task, &session.task)
+    }
+
+    /// Whether the filter matches the usage of a model.
+    pub fn admits_model(&self, model: Option<&str>) -> bool {
+        self.model.as_ref().is_none_or(|asked| {
+            model.is_some_and(|model| model.to_lowercase().contains(&asked.to_lowercase()))
+        })
+    }
+}
+
+impl SessionName {
+    /// A condition on a row of `sessions`.
+    fn sql(&self, parameters: &mut Parameters) -> String {
+        match self {
+            Self::Number(number) => {
+                format!("sessions.id = {}", whole(&parameters.add(*number)))
+            }
+            Self::Id(id) => format!("session_id = {}", parameters.add(id.clone())),
+            Self::IdBegins(id) => {
+                let id = parameters.add(id.clone());
+                format!("substr(session_id, 1, length({id})) = {id}")
+            }
+            Self::Log(path) => {
+                format!(
+                    "sessions.id IN (SELECT {} FROM sessions AS named JOIN sources ON sources.id = named.source
+                                     WHERE path = {})",
+                    whole("named.id"),
+                    parameters.add(path.clone())
+                )
+            }
+            Self::Title(part) => {
+                format!(
+                    "has_text({}, {})",
+                    parameters.dialect.title("sessions"),
+                    parameters.add(part.clone())
+                )
+            }
+        }
+    }
+}
+
+/// A condition on a row of `sessions`: its folder is one of these, or below one of them.
+fn is_below(folders: &[String], parameters: &mut Parameters) -> String {
+    let cwd = format!("replace({}, '\\', '/') || '/'", fact("cwd"));
+    let one = |folder: &String| {
+        let folder = parameters.add(below(folder));
+        format!("substr({cwd}, 1, length({folder})) = {folder}")
+    };
+    format!("({})", folders.iter().map(one).collect::<Vec<_>>().join(" OR "))
+}
+
+/// A path with a slash at its end, so that a path below it begins with it.
+fn below(path: &str) -> String {
+    format!("{}/", path.replace('\\', "/").trim_end_matches('/'))
+}
+
+/// A path between slashes, so that only whole parts match.
+fn within(path: &str) -> String {
+    format!("/{}/", path.trim_matches('/'))
+}
+
+fn has_text(text: &str, parameters: &mut Parameters) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<_> = words.map(str::to_owned).collect();
+    let (text, title) = (parameters.add(text.to_owned()), parameters.dialect.title("sessions"));
+    let of_words = match words.is_empty() {
+        true => String::new(),
+        false => {
+            let WordSearch { from, condition, .. } = WordSearch::beginnings(&words, parameters);
+            format!("OR sessions.id IN (SELECT entries.session FROM {from} WHERE {condition})")
+        }
+    };
+    format!(
+        "(has_text({title}, {text}) OR has_text({cwd}, {text}) OR session_id = {text} {of_words})",
+        cwd = fact("cwd")
+    )
+}

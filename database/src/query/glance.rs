@@ -1,0 +1,44 @@
+//! The state of a session at a glance.
+
+use serde::{Deserialize, Serialize};
+
+use super::sql::WAITING;
+use crate::{Store, StoreError};
+
+/// A tool call without a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenCall {
+    /// The name of the tool.
+    pub tool: String,
+    /// The short title of the call, at most 300 characters.
+    pub what: String,
+    /// 1 if it waits for a person, else 0.
+    pub waiting: i64,
+}
+
+impl dyn Store + '_ {
+    /// The call that a session waits for: one that waits for a person, or else the last open one.
+    pub fn open_call(&self, session: i64) -> Result<Option<OpenCall>, StoreError> {
+        let mut parameters = self.parameters();
+        let session = parameters.add(session);
+        let sql = format!(
+            "SELECT tool_name AS tool, text_start(entries.content, 300) AS what,
+                 CASE WHEN {WAITING} THEN 1 ELSE 0 END AS waiting
+             FROM tool_calls JOIN entries ON entries.id = tool_calls.entry
+             WHERE tool_calls.session = {session} AND status IN ('created', 'in_progress', 'pending_approval')
+             ORDER BY waiting DESC, entries.idx DESC LIMIT 1"
+        );
+        Ok(self.ask(&sql, &parameters)?.pop())
+    }
+
+    /// The beginning of the first message of the agent, at most 1,000 characters.
+    pub fn first_answer(&self, session: i64) -> Result<Option<String>, StoreError> {
+        let mut parameters = self.parameters();
+        let session = parameters.add(session);
+        let sql = format!(
+            "SELECT text_start(content, 1000) FROM entries
+             WHERE session = {session} AND type = 'assistant_message' ORDER BY idx LIMIT 1"
+        );
+        Ok(self.answer(&sql, &parameters, |row| row.get::<String>(0))?.pop())
+    }
+}

@@ -1,0 +1,105 @@
+//! The tokens of each message, equal to those that [`UsageEmitter`](crate::usage::UsageEmitter) finds
+//! in logs.
+
+use std::collections::BTreeMap;
+
+use super::{companions::whole, sql::sum};
+use crate::{
+    NOT_STATED, Row, Store, StoreError,
+    usage::{MessageUsage, SessionUsage, UsedFor, count_once, join_companions},
+};
+
+/// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
+///
+/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition, with those
+/// of their [companions](super::companions). If the logs state the cost of a whole session, apart from its tokens,
+/// nothing is estimated.
+///
+/// The cast says that the column is a number: without it, SQLite makes no index of what it joins, and reads all of it
+/// again for each session.
+pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
+    format!(
+        "LEFT JOIN (
+             SELECT CAST({whole} AS BIGINT) AS whole, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
+                    CASE WHEN sum(costs) = 0 THEN sum(cost_usd) ELSE sum(logged_usd) END AS cost_usd,
+                    sum(logged) AS logged, CASE WHEN sum(costs) = 0 THEN sum(estimated) ELSE 0 END AS estimated
+             FROM (
+                 SELECT session, {input} AS input_tokens, {output} AS output_tokens, {used} AS tokens,
+                        sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
+                        count(cost_usd) AS logged, count(estimated) AS estimated,
+                        count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
+                            AS costs
+                 FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
+                       WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
+                           SELECT message_id, session FROM (
+                               SELECT message_id, session, row_number() OVER (
+                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
+                               ) AS place
+                               FROM message_usage
+                               WHERE message_id <> ''
+                               AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
+                               GROUP BY message_id, session
+                           ) AS told WHERE place = 1))) AS used
+                 GROUP BY session) AS stored
+             GROUP BY 1) AS sums ON sums.whole = sessions.id",
+        whole = whole("stored.session"),
+        input = sum("input_tokens"),
+        output = sum("output_tokens"),
+        tokens = sum("tokens"),
+        used = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
+    )
+}
+
+/// The basis of a cost, from the numbers of logged and estimated costs.
+pub(super) fn basis(logged: &str, estimated: &str) -> String {
+    format!(
+        "CASE WHEN {logged} > 0 AND {estimated} > 0 THEN 'mixed'
+              WHEN {logged} > 0 THEN 'logged' WHEN {estimated} > 0 THEN 'estimated' END"
+    )
+}
+
+impl dyn Store + '_ {
+    /// The usage of all sessions, each message once, and that of a [companion](join_companions) with its session.
+    pub fn usage(&self) -> Result<Vec<SessionUsage>, StoreError> {
+        let sql = format!(
+            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task, {}, entries
+             FROM sessions",
+            self.dialect().title("sessions")
+        );
+        let sessions = self.answer(&sql, &self.parameters(), session)?;
+        let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
+        let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
+                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
+                   FROM message_usage ORDER BY session, message_id, model, used_at";
+        self.answer(sql, &self.parameters(), |row| {
+            if let Some(usage) = sessions.get_mut(&row.get(0)?) {
+                usage.messages.push(message(row)?);
+            }
+            Ok(())
+        })?;
+        let mut sessions: Vec<SessionUsage> = sessions.into_values().collect();
+        count_once(&mut sessions);
+        Ok(join_companions(sessions))
+    }
+}
+
+fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
+    let usage = SessionUsage {
+        session_id: row.get::<Option<String>>(1)?.map(Into::into),
+        parent_session_id: row.get::<Option<String>>(2)?.map(Into::into),
+        agent: row.text(3)?,
+        cwd: row.text(4)?,
+        branch: row.text(5)?,
+        task: row.text(6)?,
+        title: row.get(7)?,
+        entries: row.unsigned(8)?,
+        messages: Vec::new(),
+    };
+    Ok((row.get(0)?, usage))
+}
+
+fn message(row: &dyn Row) -> Result<MessageUsage, StoreError> {
+    let at = row.moment(3)?.filter(|at| at.as_millis() != NOT_STATED);
+    let of = UsedFor::stated(row.text(1)?, row.text(2)?, at);
+    Ok(MessageUsage::new(of, row.tokens(4)?))
+}

@@ -1,0 +1,89 @@
+//! The sources that a database knows, which a search for new sources needs.
+
+use std::collections::BTreeSet;
+
+use foldline::ledger::{Checkpoint, SourceName};
+use foldline_domain::Digest;
+use rusqlite::{Params, params};
+
+use super::{
+    Database, SqliteError,
+    statements::{find, list},
+};
+
+/// A known source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// Its name in the ledger.
+    pub name: SourceName,
+    /// The read position.
+    pub checkpoint: Checkpoint,
+}
+
+impl Database {
+    /// The sources last seen at this path, the latest first.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn sources_at(&self, path: &str) -> Result<Vec<Known>, SqliteError> {
+        self.known("SELECT name FROM sources WHERE path = ?1 ORDER BY id DESC", params![path])
+    }
+
+    /// The sources last seen as this file.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn sources_of_file(&self, device: u64, inode: u64) -> Result<Vec<Known>, SqliteError> {
+        self.known(
+            "SELECT name FROM sources WHERE inode = ?1 AND device = ?2 ORDER BY id DESC",
+            params![inode.cast_signed(), device.cast_signed()],
+        )
+    }
+
+    /// The sources whose first line has this digest: see [`Identity`](foldline::ledger::Identity::first_line).
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn sources_beginning(&self, first_line: Digest) -> Result<Vec<Known>, SqliteError> {
+        self.known(
+            "SELECT name FROM sources WHERE first_line = ?1 ORDER BY id",
+            params![first_line.as_bytes()],
+        )
+    }
+
+    /// A name that is neither used nor reserved: the path, or the path and a number.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn free_name(
+        &self,
+        path: &str,
+        reserved: &BTreeSet<SourceName>,
+    ) -> Result<SourceName, SqliteError> {
+        let sql = "SELECT 1 FROM sources WHERE name = ?1";
+        let stored = |name: &str| self.with(|connection| find(connection, sql, [name], |_| Ok(())));
+        let mut name = SourceName::from(path);
+        let mut number = 1;
+        while reserved.contains(&name) || stored(name.as_str())?.is_some() {
+            number += 1;
+            name = format!("{path}#{number}").into();
+        }
+        Ok(name)
+    }
+
+    pub(super) fn known(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+    ) -> Result<Vec<Known>, SqliteError> {
+        let names: Vec<String> =
+            self.with(|connection| list(connection, sql, parameters, |row| row.get(0)))?;
+        let mut known = Vec::new();
+        for name in names.into_iter().map(SourceName::from) {
+            if let Some(checkpoint) = self.stored(&name)? {
+                known.push(Known { name, checkpoint });
+            }
+        }
+        Ok(known)
+    }
+}

@@ -1,0 +1,24 @@
+//! Assigns a session to a task by hand.
+
+use foldline_domain::TaskId;
+use rusqlite::params;
+
+use super::{Database, SqliteError, crc::sum_sessions};
+
+impl Database {
+    /// Assigns the session in row `session` to a task; the default is the session's own id. Returns whether the
+    /// session exists.
+    ///
+    /// The assignment is kept when the log grows, or is read again from its beginning.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_task(&mut self, session: i64, task: Option<&TaskId>) -> Result<bool, SqliteError> {
+        self.change(|transaction| {
+            let sql = "UPDATE sessions SET task = coalesce(?2, session_id) WHERE id = ?1";
+            let changed = transaction.execute(sql, params![session, task.map(TaskId::as_str)])?;
+            sum_sessions(transaction, "id = ?1", [session])?;
+            Ok(changed > 0)
+        })
+    }
+}

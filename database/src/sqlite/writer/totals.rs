@@ -1,0 +1,130 @@
+//! What a session has next to its entries: tokens, warnings, and what its agent may do.
+
+use std::collections::BTreeMap;
+
+use foldline_domain::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind};
+use rusqlite::params;
+
+use super::super::statements::{find, run};
+use super::{SourceWriter, StoredSession, signed};
+use crate::{NOT_STATED, NewAuthority, Warned, usage::UsedFor};
+
+impl SourceWriter<'_> {
+    /// Inserts what the agent may do from here on.
+    pub(super) fn add_authority(
+        &self,
+        session: &StoredSession,
+        stated: &[NewAuthority],
+    ) -> rusqlite::Result<()> {
+        for NewAuthority { position, entries, last, authority } in stated {
+            let sql = "INSERT INTO authority (session, entries, line, offset, since, last_at, permission_mode,
+                                              approval_policy, sandbox, allowed, crc32)
+                       SELECT ?1, ?2, ?3, ?4, ?5, last, ?7, ?8, ?9, ?10,
+                              row_crc32(?1, ?2, ?3, ?4, ?5, last, ?7, ?8, ?9, ?10)
+                       FROM (SELECT max(coalesce(last_at, ?6), coalesce(?6, last_at)) AS last
+                             FROM sessions WHERE id = ?1)";
+            let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
+            run(
+                self.transaction,
+                sql,
+                params![
+                    session.id,
+                    session.entries + *entries as i64,
+                    signed(position.line),
+                    signed(position.offset),
+                    authority.since.map(Timestamp::as_millis),
+                    last.map(Timestamp::as_millis),
+                    text(&authority.permission_mode),
+                    text(&authority.approval_policy),
+                    text(&authority.sandbox),
+                    authority.allowed.map(Allowed::as_str),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
+    pub(super) fn add_usage(
+        &self,
+        session: i64,
+        usage: &BTreeMap<UsedFor, Vec<TokenUsage>>,
+    ) -> rusqlite::Result<()> {
+        for (UsedFor { message_id, model, at }, more) in usage {
+            let message_id = message_id.as_deref().unwrap_or_default();
+            let model = model.as_deref().unwrap_or_default();
+            let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
+            let sql = "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+                              cache_write_1h_tokens, reasoning_tokens, cost_usd
+                       FROM message_usage
+                       WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4";
+            let key = params![session, message_id, model, used_at];
+            let known = find(self.transaction, sql, key, |row| row.tokens(0))?;
+            // Two statements: for REPLACE, SQLite would first flush the whole search index to be able to undo
+            // it.
+            let sql = match known {
+                None => {
+                    "INSERT INTO message_usage
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))"
+                }
+                Some(_) => {
+                    "UPDATE message_usage SET
+                         input_tokens = ?5, output_tokens = ?6, cache_read_tokens = ?7,
+                         cache_write_tokens = ?8, cache_write_1h_tokens = ?9,
+                         reasoning_tokens = ?10, cost_usd = ?11,
+                         crc32 = row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                     WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4"
+                }
+            };
+            let mut total = known.unwrap_or_default();
+            more.iter().for_each(|more| total.add(more));
+            run(
+                self.transaction,
+                sql,
+                params![
+                    session,
+                    message_id,
+                    model,
+                    used_at,
+                    total.input_tokens.map(signed),
+                    total.output_tokens.map(signed),
+                    total.cache_read_tokens.map(signed),
+                    total.cache_write_tokens.map(signed),
+                    total.cache_write_1h_tokens.map(signed),
+                    total.reasoning_tokens.map(signed),
+                    total.cost_usd,
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_warning(
+        &self,
+        session: i64,
+        kind: WarningKind,
+        subject: &str,
+        warned: &Warned,
+    ) -> rusqlite::Result<()> {
+        let Warned { count, position, first } = warned;
+        let sql = "INSERT INTO warnings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                                              row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
+                 ON CONFLICT DO UPDATE SET
+                     count = count + excluded.count,
+                     crc32 = row_crc32(session, kind, subject, count + excluded.count, line, offset,
+                                       message, corr_id, sample)";
+        let row = params![
+            session,
+            kind.as_str(),
+            subject,
+            signed(*count),
+            signed(position.line),
+            signed(position.offset),
+            first.message,
+            first.corr_id.as_ref().map(CorrId::as_str),
+            first.sample.as_ref().map(Json::get),
+        ];
+        run(self.transaction, sql, row).map(drop)
+    }
+}

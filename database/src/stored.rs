@@ -1,0 +1,277 @@
+//! Reads a stored session back as domain events.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use foldline_domain::{Authority, DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
+
+use super::{
+    Parameter, Row, Store, StoreError, StoredEntry,
+    query::{sum, with_companions},
+};
+
+/// A stored session as domain events: the first read returns all events, each later read returns the new ones.
+///
+/// A consumer ends with the same result as from the log; intermediate states, such as the growth of a message,
+/// are not stored. Pruned entries are missing.
+#[derive(Debug)]
+pub struct SessionEvents {
+    session: i64,
+    facts: Option<Session>,
+    /// The index of the next entry, and the row of the last entry.
+    next: i64,
+    last: Option<(i64, i64)>,
+    /// The last known state of entries that may still change.
+    open: BTreeMap<EntryIdx, Arc<NormalizedEntry>>,
+    /// The tokens by model.
+    usage: BTreeMap<String, TokenUsage>,
+}
+
+impl SessionEvents {
+    /// Creates a reader of the session with this row id. Reads nothing yet.
+    pub fn new(session: i64) -> Self {
+        Self {
+            session,
+            facts: None,
+            next: 0,
+            last: None,
+            open: BTreeMap::new(),
+            usage: BTreeMap::new(),
+        }
+    }
+
+    /// Passes the events since the last read to `each`. Returns `false`, and passes nothing, if the rows do not
+    /// continue the rows that were read: the log was replaced or pruned, or an incomplete message has grown.
+    ///
+    /// # Errors
+    /// The database cannot be read, or the session is not there.
+    pub fn read(
+        &mut self,
+        database: &dyn Store,
+        mut each: impl FnMut(DomainEvent),
+    ) -> Result<bool, StoreError> {
+        let mut is_continued = false;
+        database.in_snapshot(&mut || {
+            is_continued = self.read_rows(database, &mut each)?;
+            Ok(())
+        })?;
+        Ok(is_continued)
+    }
+
+    fn read_rows(
+        &mut self,
+        database: &dyn Store,
+        each: &mut impl FnMut(DomainEvent),
+    ) -> Result<bool, StoreError> {
+        let facts = database.session(self.session)?;
+        let usage = database.usage_of(self.session)?;
+        let growing = database.growing(self.session)?;
+        let Some(changed) = self.changed(database)? else { return Ok(false) };
+        let is_smaller =
+            |(model, old)| usage.get(model).is_none_or(|new: &TokenUsage| new.max(old) != *new);
+        if self.usage.iter().any(is_smaller) {
+            return Ok(false);
+        }
+        let is_growing = |index| growing.contains(&index);
+        if self.facts.as_ref() != Some(&facts) {
+            each(DomainEvent::Session(Box::new(facts.clone())));
+            self.facts = Some(facts);
+        }
+        self.open.retain(|index, entry| entry.tool().is_some() || is_growing(*index));
+        for StoredEntry { index, entry, .. } in changed {
+            let Some(corr_id) = entry.corr_id().cloned() else { continue };
+            let entry = Arc::new(entry);
+            self.note(index, &entry, false);
+            each(DomainEvent::UpdateToolCall { corr_id, entry });
+        }
+        database.entries(self.session, self.next..i64::MAX, |stored| {
+            let (index, entry) = (stored.index, Arc::new(stored.entry));
+            self.next = i64::try_from(index.get()).unwrap_or(i64::MAX).saturating_add(1);
+            self.note(index, &entry, is_growing(index));
+            let Some((corr_id, tool)) = entry.corr_id().cloned().zip(entry.tool()) else {
+                return each(DomainEvent::entry(entry));
+            };
+            let has_ended = tool.status.is_final();
+            each(DomainEvent::NewToolCall { corr_id: corr_id.clone(), entry: entry.clone() });
+            if has_ended {
+                each(DomainEvent::UpdateToolCall { corr_id, entry });
+            }
+        })?;
+        self.last = database.row(self.session, self.next - 1)?;
+        for (model, now) in &usage {
+            let before = self.usage.get(model);
+            if before != Some(now) {
+                let usage = Box::new(now.since(&before.copied().unwrap_or_default()));
+                let model = (!model.is_empty()).then(|| model.as_str().into());
+                each(DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
+            }
+        }
+        self.usage = usage;
+        Ok(true)
+    }
+
+    /// The open calls that have changed; `None` if rows that were read are missing or changed.
+    fn changed(&self, database: &dyn Store) -> Result<Option<Vec<StoredEntry>>, StoreError> {
+        if self.last != database.row(self.session, self.next - 1)? {
+            return Ok(None);
+        }
+        let mut changed = Vec::new();
+        for (index, known) in &self.open {
+            let at = i64::try_from(index.get()).unwrap_or(i64::MAX);
+            let mut found = None;
+            database.entries(self.session, at..at.saturating_add(1), |it| found = Some(it))?;
+            match found {
+                Some(now) if now.entry == **known => {}
+                Some(now) if known.tool().is_some() && now.entry.corr_id() == known.corr_id() => {
+                    changed.push(now);
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(changed))
+    }
+
+    /// Notes whether an entry may still change.
+    fn note(&mut self, index: EntryIdx, entry: &Arc<NormalizedEntry>, is_growing: bool) {
+        if is_growing || entry.tool().is_some_and(|tool| !tool.status.is_final()) {
+            self.open.insert(index, Arc::clone(entry));
+        } else {
+            self.open.remove(&index);
+        }
+    }
+}
+
+impl dyn Store + '_ {
+    /// Passes the domain events of the session with this row id to `each`; see [`SessionEvents`].
+    ///
+    /// # Errors
+    /// The database cannot be read, or the session is not there.
+    pub fn events(&self, session: i64, each: impl FnMut(DomainEvent)) -> Result<(), StoreError> {
+        SessionEvents::new(session).read(self, each).map(drop)
+    }
+
+    /// The facts of the session with this row id, and those that only a companion of it states.
+    ///
+    /// # Errors
+    /// There is no such session, or the database cannot be read.
+    pub fn session(&self, session: i64) -> Result<Session, StoreError> {
+        let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
+                       parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch";
+        // The session is the last one: only it has entries.
+        let sql = format!(
+            "SELECT {columns} FROM sessions WHERE id IN ({}) ORDER BY entries, id DESC",
+            with_companions(&self.dialect().parameter(1))
+        );
+        let mut found: Option<Session> = None;
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            found.get_or_insert_default().merge(&facts(row)?);
+            Ok(())
+        })?;
+        let missing = || StoreError::unexpected(format!("there is no session {session}"));
+        Ok(Session { authority: self.authority(session)?, ..found.ok_or_else(missing)? })
+    }
+
+    /// What the agent of a session may do; the latest statement.
+    fn authority(&self, session: i64) -> Result<Option<Box<Authority>>, StoreError> {
+        let sql = format!(
+            "SELECT permission_mode, approval_policy, sandbox, allowed, since FROM authority
+             WHERE session IN ({}) ORDER BY id DESC LIMIT 1",
+            with_companions(&self.dialect().parameter(1))
+        );
+        let mut found = None;
+        self.rows(&sql, &[session.into()], &mut |row| {
+            let allowed: Option<String> = row.get(3)?;
+            found = Some(Box::new(Authority {
+                permission_mode: row.text(0)?,
+                approval_policy: row.text(1)?,
+                sandbox: row.text(2)?,
+                allowed: allowed.and_then(|name| serde_json::from_value(name.into()).ok()),
+                since: row.moment(4)?,
+            }));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, StoreError> {
+        let counts = [
+            "input_tokens",
+            "output_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+            "cache_write_1h_tokens",
+            "reasoning_tokens",
+        ];
+        let columns = format!("model, {}, sum(cost_usd)", counts.map(sum).join(", "));
+        let mut used = BTreeMap::new();
+        let sql = format!(
+            "SELECT {columns} FROM usage WHERE session IN ({}) GROUP BY model",
+            with_companions(&self.dialect().parameter(1))
+        );
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            used.insert(row.get(0)?, row.tokens(1)?);
+            Ok(())
+        })?;
+        Ok(used)
+    }
+
+    /// The entries of a session that still grow.
+    fn growing(&self, session: i64) -> Result<Vec<EntryIdx>, StoreError> {
+        let from = "open_entries JOIN entries ON entries.id = open_entries.entry WHERE open_entries.session =";
+        self.of_session("idx", from, session, |row| row.index(0))
+    }
+
+    /// The row of an entry and its offset in the log, which change when the log is replaced.
+    fn row(&self, session: i64, index: i64) -> Result<Option<(i64, i64)>, StoreError> {
+        let sql = format!(
+            "SELECT id, \"offset\" FROM entries WHERE session = {} AND idx = {}",
+            self.dialect().parameter(1),
+            self.dialect().parameter(2)
+        );
+        let mut found = None;
+        self.rows(&sql, &[session.into(), index.into()], &mut |row| {
+            found = Some((row.get(0)?, row.get(1)?));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn of_session<T>(
+        &self,
+        columns: &str,
+        from: &str,
+        session: i64,
+        mut read: impl FnMut(&dyn Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let sql = format!("SELECT {columns} FROM {from} {}", self.dialect().parameter(1));
+        let mut found = Vec::new();
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+fn facts(row: &dyn Row) -> Result<Session, StoreError> {
+    let (tools, outcome): (Option<String>, Option<String>) = (row.get(8)?, row.get(10)?);
+    Ok(Session {
+        session_id: row.get::<Option<String>>(0)?.map(Into::into),
+        agent: row.text(1)?,
+        version: row.text(2)?,
+        model: row.text(3)?,
+        provider: row.text(4)?,
+        reasoning_effort: row.text(5)?,
+        cwd: row.text(6)?,
+        title: row.text(7)?,
+        tools: tools.and_then(|tools| serde_json::from_str(&tools).ok()),
+        parent_session_id: row.get::<Option<String>>(9)?.map(Into::into),
+        outcome: outcome.and_then(|name| serde_json::from_value(name.into()).ok()),
+        outcome_reason: row.text(11)?,
+        turns: row.count(12)?,
+        duration_ms: row.count(13)?,
+        started_at: row.moment(14)?,
+        ended_at: row.moment(15)?,
+        branch: row.text(16)?,
+        ..Session::default()
+    })
+}

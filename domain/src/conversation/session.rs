@@ -1,0 +1,125 @@
+//! [`Session`]: facts about the session as a whole.
+
+use foldline::position::Timestamp;
+use foldline_json::Text;
+use serde::{Deserialize, Serialize};
+
+use super::{authority::Authority, id::SessionId};
+
+/// Facts about a session. Each is `None` until the log states it. Fields may be added: end a
+/// literal with `..Session::default()`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Session {
+    /// The agent's id of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// The agent: `droid`, `claude-code`, `codex`, ...
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Text>,
+    /// The agent's version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text>,
+    /// The latest model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Text>,
+    /// The provider of the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Text>,
+    /// The configured reasoning effort of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<Text>,
+    /// The directory that the agent works in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Text>,
+    /// The latest version-control branch of that directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Text>,
+    /// What the agent may do without asking; the latest statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Box<Authority>>,
+    /// The session's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Text>,
+    /// The names of the available tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Text>>,
+    /// The session from which this one was started, as a sub-agent or a fork.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<SessionId>,
+    /// The outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The reason for its end, in the log's own wording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome_reason: Option<Text>,
+    /// The number of turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// The duration in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The time of its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// The time of its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+impl Session {
+    /// Replaces every fact that `update` states.
+    pub fn merge(&mut self, update: &Self) {
+        fn take<T: Clone>(fact: &mut Option<T>, update: &Option<T>) {
+            if update.is_some() {
+                fact.clone_from(update);
+            }
+        }
+        take(&mut self.session_id, &update.session_id);
+        take(&mut self.agent, &update.agent);
+        take(&mut self.version, &update.version);
+        take(&mut self.model, &update.model);
+        take(&mut self.provider, &update.provider);
+        take(&mut self.reasoning_effort, &update.reasoning_effort);
+        take(&mut self.cwd, &update.cwd);
+        take(&mut self.branch, &update.branch);
+        take(&mut self.authority, &update.authority);
+        take(&mut self.title, &update.title);
+        take(&mut self.tools, &update.tools);
+        take(&mut self.parent_session_id, &update.parent_session_id);
+        take(&mut self.outcome, &update.outcome);
+        take(&mut self.outcome_reason, &update.outcome_reason);
+        take(&mut self.turns, &update.turns);
+        take(&mut self.duration_ms, &update.duration_ms);
+        take(&mut self.started_at, &update.started_at);
+        take(&mut self.ended_at, &update.ended_at);
+    }
+}
+
+/// The outcome of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It succeeded, according to the agent.
+    Success,
+    /// It ended with an error.
+    Failed,
+    /// It reached a limit: turns, tokens, money, time.
+    LimitReached,
+    /// The user cancelled it.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The serialised name of this outcome.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::LimitReached => "limit_reached",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

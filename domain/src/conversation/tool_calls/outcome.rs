@@ -1,0 +1,232 @@
+//! [`ToolOutcome`]: a result with everything that a log may state of it.
+
+use std::{marker::PhantomData, mem::discriminant};
+
+use foldline::position::Timestamp;
+use foldline_json::{Json, Text};
+use serde::{Deserialize, Serialize};
+
+use super::super::{
+    action::{ActionType, CommandExitStatus, FileChange, ToolResult},
+    entry::{NormalizedEntry, ToolStatus},
+    size::length_of_extra,
+};
+use super::CallResult;
+
+/// A tool's result. What the log does not state is `None`.
+///
+/// What is the same for every call is read when the result is built. What depends on what the call does, such as
+/// an exit code among the words of a command's output, is read by `W` when the result meets its call.
+///
+/// ```
+/// use foldline_domain::{
+///     ActionType, CommandExitStatus, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse,
+///     tool_calls::{CallResult, ToolOutcome},
+/// };
+///
+/// let action = ActionType::CommandRun { command: "ls".into(), result: None };
+/// let tool = ToolUse::new("shell", action);
+/// let mut call = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "ls");
+///
+/// let mut result: ToolOutcome = ToolOutcome::new(ToolStatus::Failed, None);
+/// result.exit_status = Some(CommandExitStatus::ExitCode { code: 2 });
+/// result.complete(&mut call);
+/// assert_eq!(call.tool().map(|tool| &tool.status), Some(&ToolStatus::Failed));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct ToolOutcome<W = ()> {
+    /// The final status of the call.
+    pub status: ToolStatus,
+    /// What the tool gave back.
+    pub body: Option<ToolResult>,
+    /// How a command exited; one that exited with another code than 0, or did not succeed, has failed. The code of
+    /// another call than a command is kept as the further field `result.exit_status`.
+    pub exit_status: Option<CommandExitStatus>,
+    /// What the call did, if that is not what its beginning said: an edit as it was made, a list as it is
+    /// then. Of another kind than the call, it is kept as the further field `result.action`.
+    pub action: Option<Box<ActionType>>,
+    /// The title of `action`, which then replaces what the beginning said, of whatever kind it is.
+    pub title: Option<Text>,
+    /// What a person is shown: of an edit its diff, with the line numbers of the file. Where it says more than the
+    /// call does, it is kept as the further field [`Wording::DETAIL`].
+    pub detail: Option<Text>,
+    /// How long the call took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// When it ended.
+    pub timestamp: Option<Timestamp>,
+    /// Further fields, for the entry's metadata.
+    pub extra: Vec<(String, Json)>,
+    #[serde(skip)]
+    /// How its words are read.
+    pub wording: PhantomData<W>,
+}
+
+/// How the words of one agent's results are read, once it is known what the call does.
+pub trait Wording: Clone {
+    /// The further field in which a detail is kept that has no other place.
+    const DETAIL: &'static str = "detail";
+    /// Whether a command that failed is stated to have failed, if the log has no exit code.
+    const STATES_FAILURE: bool = true;
+
+    /// Reads what the words of a result say of a call that does this.
+    fn read(_outcome: &mut ToolOutcome<Self>, _action: &mut ActionType) {}
+}
+
+/// Nothing is in the words.
+impl Wording for () {}
+
+impl<W> ToolOutcome<W> {
+    /// A result that states nothing more.
+    pub const fn new(status: ToolStatus, timestamp: Option<Timestamp>) -> Self {
+        Self {
+            status,
+            body: None,
+            exit_status: None,
+            action: None,
+            title: None,
+            detail: None,
+            duration_ms: None,
+            timestamp,
+            extra: Vec::new(),
+            wording: PhantomData,
+        }
+    }
+
+    /// A result that is a status and a text, where a command without an exit code has succeeded or failed as the
+    /// status says.
+    pub fn text(status: ToolStatus, text: impl Into<Text>) -> Self {
+        let success = match status {
+            ToolStatus::Success => Some(true),
+            ToolStatus::Failed => Some(false),
+            _ => None,
+        };
+        let mut outcome = Self::new(status, None).with_body(text.into());
+        outcome.exit_status = success.map(|success| CommandExitStatus::Success { success });
+        outcome
+    }
+
+    /// The same, with the time of the result.
+    #[must_use]
+    pub fn at(self, timestamp: Option<Timestamp>) -> Self {
+        Self { timestamp, ..self }
+    }
+
+    /// The same, with what the tool gave back.
+    #[must_use]
+    pub fn with_body(self, body: impl Into<Option<Text>>) -> Self {
+        Self { body: body.into().map(ToolResult::Text), ..self }
+    }
+
+    /// The same, with further fields.
+    #[must_use]
+    pub fn with_extra(self, extra: Vec<(String, Json)>) -> Self {
+        Self { extra, ..self }
+    }
+
+    /// The same, with what a person is shown.
+    #[must_use]
+    pub fn with_detail(self, detail: Option<Text>) -> Self {
+        Self { detail, ..self }
+    }
+
+    fn keep(&mut self, name: &str, fact: impl Into<Option<Json>>) {
+        self.extra.extend(fact.into().map(|fact| (name.to_owned(), fact)));
+    }
+}
+
+impl<W: Wording> CallResult for ToolOutcome<W> {
+    fn complete(mut self, call: &mut NormalizedEntry) {
+        let Some(tool) = call.tool_mut() else { return };
+        match self.action.take() {
+            Some(action)
+                if self.title.is_some()
+                    || discriminant(&*action) == discriminant(&tool.action_type) =>
+            {
+                tool.action_type = *action;
+            }
+            Some(action) => self.keep("result.action", Json::of(&action).ok()),
+            None => {}
+        }
+        if let ActionType::FileEdit { changes, .. } = &mut tool.action_type {
+            self.detail = self.detail.and_then(|diff| replace_diff(changes, diff));
+        }
+        W::read(&mut self, &mut tool.action_type);
+        if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
+            let failed = W::STATES_FAILURE && self.status == ToolStatus::Failed;
+            let stated = failed.then_some(CommandExitStatus::Success { success: false });
+            let result = result.get_or_insert_default();
+            result.exit_status = self.exit_status.or(result.exit_status).or(stated);
+            let is_error = match result.exit_status {
+                Some(CommandExitStatus::ExitCode { code }) => code != 0,
+                Some(CommandExitStatus::Success { success }) => !success,
+                None => false,
+            };
+            if is_error && self.status == ToolStatus::Success {
+                self.status = ToolStatus::Failed;
+            }
+        } else if let Some(code @ CommandExitStatus::ExitCode { .. }) = self.exit_status {
+            self.keep("result.exit_status", Json::of(&code).ok());
+        }
+        if let Some(body) = self.body.take() {
+            tool.action_type.set_result(body);
+        }
+        tool.duration_ms = self.duration_ms.or(tool.duration_ms);
+        let detail = self.detail.take().map(Json::from);
+        self.keep(W::DETAIL, detail);
+        tool.status = self.status;
+        if let Some(title) = self.title {
+            call.content = title;
+        }
+        if !self.extra.is_empty() {
+            call.metadata_mut().extra.extend(self.extra);
+        }
+    }
+
+    fn timestamp(&self) -> Option<Timestamp> {
+        self.timestamp
+    }
+
+    fn content(&self) -> Text {
+        self.clone().into_content()
+    }
+
+    fn into_content(mut self) -> Text {
+        if let Some(code @ CommandExitStatus::ExitCode { .. }) = self.exit_status {
+            self.keep("result.exit_status", Json::of(&code).ok());
+        }
+        let body = self.body.map(ToolResult::into_text).unwrap_or_default();
+        if self.extra.is_empty() {
+            return body;
+        }
+        let extra = self.extra.iter().map(|(name, json)| format!("\n{name}: {}", json.get()));
+        Text::from(body.into_string() + &extra.collect::<String>())
+    }
+
+    fn length(&self) -> usize {
+        let body = self.body.as_ref().map_or(0, |body| match body {
+            ToolResult::Text(text) => text.length(),
+            ToolResult::Json(json) => json.get().len(),
+        });
+        let action = self.action.as_ref().map_or(0, |action| action.length());
+        let texts = [&self.title, &self.detail].into_iter().flatten().map(Text::length);
+        body + action + texts.sum::<usize>() + length_of_extra(&self.extra)
+    }
+}
+
+/// Puts the diff of a result, which has the line numbers of the file, in the place of what the call said
+/// of the same change. Gives it back where it says more: of several files, or of one that was not there.
+fn replace_diff(changes: &mut [FileChange], diff: Text) -> Option<Text> {
+    match changes {
+        // Its content says it all.
+        [FileChange::Write { .. }] => None,
+        [FileChange::Edit { unified_diff, has_line_numbers, .. }] => {
+            let text = diff.decode();
+            let Some(at) = text.find("@@ -") else { return Some(diff) };
+            *unified_diff = Text::from(&text[at..]);
+            *has_line_numbers = true;
+            None
+        }
+        _ => Some(diff),
+    }
+}

@@ -1,0 +1,319 @@
+//! [`Otlp`]: the emitter of one session; [`session_signals`]: that of all sessions of a log.
+
+use std::{borrow::Cow, sync::Arc};
+
+use foldline::transduce::{Batch, Emitter, KeyedEmitter, Resume};
+use foldline_domain::{
+    CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Session, SessionId,
+    SessionKey, Text, Timestamp, TokenUsage, Warning,
+    pricing::{CostBasis, Prices, Requests},
+};
+
+use super::{
+    attribute::Attributes,
+    convention::{
+        CHAT, EXCEPTION_EVENT, EXCEPTION_MESSAGE, EXCEPTION_TYPE, INFERENCE_EVENT, OPERATION_NAME,
+        RESPONSE_ID, RESPONSE_MODEL, WARNING_EVENT, WARNING_KIND, WARNING_MESSAGE, WARNING_SUBJECT,
+    },
+    moment::Moment,
+    session::{OtlpState, record},
+    signal::{Severity, Signal},
+    turn,
+};
+
+/// Emits the spans, log records and metrics of one session. See the [module](super).
+///
+/// ```
+/// use foldline::transduce::Emitter;
+/// use foldline_domain::{
+///     ActionType, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp, ToolStatus,
+///     ToolUse,
+/// };
+/// use foldline_otlp::{Otlp, Resource};
+///
+/// let mut tool = ToolUse::new("Read", ActionType::FileRead { path: "a.rs".into(), result: None });
+/// (tool.status, tool.duration_ms) = (ToolStatus::Success, Some(20));
+/// let entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "a.rs")
+///     .at(Some(Timestamp::from_millis(1_000)));
+/// let ended = DomainEvent::UpdateToolCall { corr_id: "call-1".into(), entry: entry.into() };
+///
+/// let signals = Otlp::default().emit(&ended);
+/// let request = Resource::default().request(signals.as_slice()[0].clone());
+/// let line = serde_json::to_string(&request)?;
+/// assert!(line.starts_with(r#"{"resourceSpans":[{"#) && line.contains(r#""name":"execute_tool Read""#));
+/// assert!(!line.contains("a.rs"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Otlp {
+    has_content: bool,
+    prices: Option<Cow<'static, Prices>>,
+    session: OtlpState,
+}
+
+impl Otlp {
+    /// Adds messages, arguments and results, and the title, the directory and the branch of the session.
+    #[must_use]
+    pub fn with_content(self) -> Self {
+        Self { has_content: true, ..self }
+    }
+
+    /// Estimates the cost of tokens if the log does not state it: `foldline.cost.estimated_usd`.
+    #[must_use]
+    pub fn with_prices(self, prices: Cow<'static, Prices>) -> Self {
+        Self { prices: Some(prices), ..self }
+    }
+
+    /// The call that started the sub-agent of an entry. In a sub-agent's own log, it is the session.
+    fn parent<'e>(&self, entry: &'e NormalizedEntry) -> Option<&'e CorrId> {
+        let parent = entry.metadata.as_ref()?.parent_corr_id.as_ref()?;
+        let session = self.session.facts.session_id.as_ref();
+        (session.map(SessionId::as_str) != Some(parent.as_str())).then_some(parent)
+    }
+
+    fn facts(&mut self, news: &Session) {
+        self.session.facts.merge(news);
+        // A list that no attribute needs.
+        self.session.facts.tools = None;
+        self.session.times.include(news.started_at);
+        self.session.times.include(news.ended_at);
+    }
+
+    /// A message, an error or another entry of the session.
+    fn entry(&mut self, entry: &NormalizedEntry) -> Batch<Signal> {
+        let parent = self.parent(entry);
+        let at = entry.timestamp;
+        match &entry.entry_type {
+            NormalizedEntryType::UserMessage if parent.is_none() => {
+                let ended = self.begin_turn(at);
+                self.ask(&entry.content);
+                ended
+            }
+            NormalizedEntryType::AssistantMessage => {
+                self.session.note(parent, at);
+                if self.has_content && parent.is_none() {
+                    let text = entry.content.decode().into_owned();
+                    self.session.turn_at(at).answer(text);
+                }
+                Batch::EMPTY
+            }
+            NormalizedEntryType::ErrorMessage => {
+                let message = self.has_content.then(|| entry.content.decode().into_owned());
+                let attributes = Attributes::default()
+                    .with(EXCEPTION_TYPE, entry.entry_type.name())
+                    .with_known(EXCEPTION_MESSAGE, message);
+                Batch::one(self.record(EXCEPTION_EVENT, Severity::Warn, parent, at, attributes))
+            }
+            NormalizedEntryType::Thinking => {
+                self.session.note(parent, at);
+                Batch::EMPTY
+            }
+            NormalizedEntryType::ToolUse(_)
+            | NormalizedEntryType::UserMessage
+            | NormalizedEntryType::SystemMessage
+            | NormalizedEntryType::Diagnostic { .. } => Batch::EMPTY,
+        }
+    }
+
+    /// Begins a turn, unless the agent has not answered the message before. Returns the one that ends.
+    fn begin_turn(&mut self, at: Option<Timestamp>) -> Batch<Signal> {
+        let is_answered = self.session.turn.as_ref().is_some_and(|turn| turn.is_answered);
+        let ended = if is_answered { self.session.end_turn(false) } else { Vec::new() };
+        self.session.turn_at(at).times.include(at);
+        ended.into()
+    }
+
+    fn ask(&mut self, text: &Text) {
+        if let (true, Some(turn)) = (self.has_content, &mut self.session.turn) {
+            turn.ask(text.decode().into_owned());
+        }
+    }
+
+    /// An entry that grows: a message of the user begins its turn when it opens.
+    fn open(&mut self, corr_id: &CorrId, entry: &NormalizedEntry) -> Batch<Signal> {
+        let is_prompt = entry.entry_type == NormalizedEntryType::UserMessage;
+        let is_answer = entry.entry_type == NormalizedEntryType::AssistantMessage;
+        let text = entry.content.decode().into_owned();
+        if self.has_content && self.parent(entry).is_none() && (is_prompt || is_answer) {
+            self.session.growing.insert(corr_id.clone(), (is_prompt, text));
+            let mut begun = entry.clone();
+            begun.content = Text::default();
+            return match is_prompt {
+                true => self.begin_turn(entry.timestamp),
+                false => self.entry(&begun),
+            };
+        }
+        self.entry(entry)
+    }
+
+    fn close(&mut self, corr_id: &CorrId, entry: Option<&NormalizedEntry>) {
+        let Some((is_prompt, text)) = self.session.growing.remove(corr_id) else { return };
+        let text = entry.map_or(text, |entry| entry.content.decode().into_owned());
+        let turn = self.session.turn_at(None);
+        if is_prompt { turn.ask(text) } else { turn.answer(text) }
+    }
+
+    /// A call, or a change of a call.
+    fn call(&mut self, corr_id: &CorrId, entry: &Arc<NormalizedEntry>) -> Batch<Signal> {
+        let Some(tool) = entry.tool() else { return Batch::EMPTY };
+        let is_final = tool.status.is_final();
+        let ended = DomainEvent::UpdateToolCall { corr_id: corr_id.clone(), entry: entry.clone() };
+        let span = self.session.note(self.parent(entry), ended.timestamp());
+        if !is_final {
+            self.session.open_call(corr_id, span, entry);
+            return Batch::EMPTY;
+        }
+        self.session.end_call(corr_id, span, entry, self.has_content).into()
+    }
+
+    fn usage(
+        &mut self,
+        usage: &TokenUsage,
+        model: Option<&Text>,
+        message_id: Option<&Text>,
+        at: Option<Timestamp>,
+    ) -> Batch<Signal> {
+        let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        let usage = TokenUsage { cost_usd, ..*usage };
+        if usage.is_zero() {
+            return Batch::EMPTY;
+        }
+        self.session.note(None, at);
+        let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
+        let (model, provider) = (text(model), text(self.session.facts.provider.as_ref()));
+        let requested = model.clone().or_else(|| text(self.session.facts.model.as_ref()));
+        let estimated_cost = self.estimated_cost(&usage, requested.as_deref(), message_id);
+        let turn = self.session.turn_at(at);
+        turn.usage.add(&usage);
+        if let Some(usd) = estimated_cost {
+            *turn.estimated_cost.get_or_insert(0.0) += usd;
+        }
+        turn.histograms.count_tokens(provider.as_deref(), requested.as_deref(), &usage);
+        let attributes = Attributes::default()
+            .with(OPERATION_NAME, CHAT)
+            .with_known(RESPONSE_MODEL, model)
+            .with_known(RESPONSE_ID, text(message_id));
+        let attributes = turn::usage(attributes, &usage, estimated_cost);
+        Batch::one(self.record(INFERENCE_EVENT, Severity::Debug, None, at, attributes))
+    }
+
+    /// The cost of tokens that the log states without a cost. Without a message, they may be those of several requests.
+    fn estimated_cost(
+        &self,
+        usage: &TokenUsage,
+        model: Option<&str>,
+        message_id: Option<&Text>,
+    ) -> Option<f64> {
+        let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
+        let cost = self.prices.as_ref()?.cost(model?, usage, requests)?;
+        (cost.basis == CostBasis::Estimated && cost.usd.is_finite()).then_some(cost.usd)
+    }
+
+    fn warning(&mut self, warning: &Warning) -> Batch<Signal> {
+        let message = self.has_content.then(|| warning.message.clone());
+        let attributes = Attributes::default()
+            .with(WARNING_KIND, warning.kind.as_str())
+            .with_known(WARNING_SUBJECT, warning.subject.clone())
+            .with_known(WARNING_MESSAGE, message);
+        // A session that has no name yet has no trace: its first lines may be the invalid ones.
+        let of = self.session.named();
+        let attributes = self.session.common(attributes);
+        Batch::one(record(of, WARNING_EVENT, Severity::Warn, None, attributes))
+    }
+
+    /// A record of something that the agent did.
+    fn record(
+        &mut self,
+        event_name: &str,
+        severity: Severity,
+        parent: Option<&CorrId>,
+        at: Option<Timestamp>,
+        attributes: Attributes,
+    ) -> Signal {
+        let span = self.session.note(parent, at);
+        let attributes = self.session.common(attributes);
+        let trace = self.session.trace();
+        record(Some((trace, span)), event_name, severity, at.and_then(Moment::of), attributes)
+    }
+}
+
+fn has_entry(event: &DomainEvent) -> bool {
+    matches!(
+        event,
+        DomainEvent::NewEntry { .. }
+            | DomainEvent::OpenEntry { .. }
+            | DomainEvent::NewToolCall { .. }
+            | DomainEvent::UpdateToolCall { .. }
+    )
+}
+
+impl Emitter<DomainEvent, Signal> for Otlp {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Signal> {
+        if !matches!(event, DomainEvent::Session(_)) {
+            self.session.times.include(event.timestamp());
+        }
+        self.session.has_entries |= has_entry(event);
+        match event {
+            DomainEvent::Session(news) => {
+                self.facts(news);
+                Batch::EMPTY
+            }
+            DomainEvent::NewEntry { entry } => self.entry(entry),
+            DomainEvent::OpenEntry { corr_id, entry } => self.open(corr_id, entry),
+            DomainEvent::GrowEntry { corr_id, text } => {
+                if let Some((_, grown)) = self.session.growing.get_mut(corr_id) {
+                    text.push_to(grown);
+                }
+                Batch::EMPTY
+            }
+            DomainEvent::CloseEntry { corr_id, entry } => {
+                self.close(corr_id, entry.as_deref());
+                Batch::EMPTY
+            }
+            DomainEvent::NewToolCall { corr_id, entry }
+            | DomainEvent::UpdateToolCall { corr_id, entry } => self.call(corr_id, entry),
+            DomainEvent::Usage { usage, model, message_id, timestamp } => {
+                self.usage(usage, model.as_ref(), message_id.as_ref(), *timestamp)
+            }
+            DomainEvent::Warning(warning) => self.warning(warning),
+            // The rest comes with `finish`, which ends the emitter of a session.
+            DomainEvent::SessionEnded => Batch::EMPTY,
+        }
+    }
+
+    fn finish(&mut self) -> Batch<Signal> {
+        let growing: Vec<_> = self.session.growing.keys().cloned().collect();
+        growing.iter().for_each(|corr_id| self.close(corr_id, None));
+        self.session.end(self.has_content).into()
+    }
+}
+
+/// The memory is the open calls, the current turn, the sub-agents and the facts of the session.
+impl Resume for Otlp {
+    type State = OtlpState;
+
+    fn state(&self) -> OtlpState {
+        self.session.clone()
+    }
+
+    fn resume(&mut self, state: OtlpState) {
+        self.session = state;
+    }
+}
+
+/// One emitter per session, such as an [`Otlp`].
+pub type SessionSignals<M, Make> = KeyedEmitter<
+    SessionKey,
+    M,
+    fn(&Located<DomainEvent>) -> SessionKey,
+    Make,
+    fn(&Located<DomainEvent>) -> bool,
+>;
+
+/// The signals of all sessions of a log. `make` makes the emitter of a session: an [`Otlp`], or one that it is wrapped in.
+pub fn session_signals<M, Make: FnMut(&SessionKey) -> M>(make: Make) -> SessionSignals<M, Make> {
+    let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
+    let ends: fn(&Located<DomainEvent>) -> _ =
+        |event| matches!(event.item, DomainEvent::SessionEnded);
+    KeyedEmitter::new(key, make).ending(ends)
+}

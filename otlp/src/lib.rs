@@ -1,0 +1,73 @@
+//! Sessions as OpenTelemetry: spans, log records and metrics, in the form of OTLP/JSON.
+//!
+//! [`Otlp`] reads the events of one session, and [`session_signals`] those of all sessions of a log. A [`Resource`] makes
+//! requests of the [`Signal`]s; each is a line of a file that the `otlpjsonfile` receiver of the OpenTelemetry Collector
+//! reads, and the body of a POST of OTLP/HTTP.
+//!
+//! # Spans
+//!
+//! | span | for | parent |
+//! | --- | --- | --- |
+//! | `session` | a session, which is a trace | |
+//! | `invoke_agent AGENT` | a turn: from a message of the user to the last event before the next one | the session |
+//! | `execute_tool TOOL` | a tool call | the turn or the sub-agent that called it |
+//! | `invoke_agent TYPE` | a sub-agent, in the log of its parent | the call that started it |
+//!
+//! A sub-agent or a fork with a log of its own is a trace of its own, which links to the session that started it. A log
+//! that states only the tokens of a session has no spans: its log records are in the trace of the session.
+//!
+//! The ids of traces and spans are derived from the agent, the id of the session, the number and the time of a turn, and
+//! the id of a call. A replay, a live run and a copy of the log give the same ids: what is sent twice is the same span.
+//!
+//! A span is emitted when it ends. **Times are those of the log.** An end that the log does not state is that of the last
+//! event, and the span has `foldline.unfinished`. A call whose time or duration is not stated is a log record, an event
+//! without a duration: `foldline.execute_tool`; likewise `foldline.invoke_agent` and `foldline.session`. A log that
+//! states no times at all has no spans.
+//!
+//! # Log records
+//!
+//! `gen_ai.client.inference.operation.details` for each report of tokens, `gen_ai.client.operation.exception` for each
+//! error message, and `foldline.warning` for what is invalid or unknown in the log. Messages, thoughts and messages of
+//! the program around the agent are not emitted.
+//!
+//! # Metrics
+//!
+//! The histograms `gen_ai.client.token.usage` and `gen_ai.execute_tool.duration`, as increments (delta temporality) at
+//! the end of each turn that has a time. Points have no ids: a log that is sent twice counts twice.
+//!
+//! # Names
+//!
+//! The names are those of the [semantic conventions for generative AI][conventions], in the version
+//! `https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev`. They have the status *Development*: names will change.
+//! Attributes and events that the conventions lack begin with `foldline.`: `foldline.cost.usd` (US dollars, if the log
+//! states a cost), `foldline.cost.estimated_usd` (for tokens whose cost it does not state, with [`Otlp::with_prices`]),
+//! `foldline.session.outcome`, `foldline.tool.kind`, `foldline.tool.status`, `foldline.turn`, `foldline.unfinished`,
+//! `foldline.warning.kind`, `foldline.warning.subject`. `error.type` is the status of a call that did not end
+//! successfully: `failed`, `denied`, `cancelled`, `unfinished`.
+//!
+//! # Content
+//!
+//! By default there is none: no message, argument, result, path, branch or title. [`Otlp::with_content`] adds the
+//! messages of the user and the last one of the agent to a turn, arguments and results to calls, and title, directory
+//! and branch to a session. [`Redact`](foldline_render::redact::Redact) replaces secrets before.
+//!
+//! [conventions]: https://github.com/open-telemetry/semantic-conventions-genai
+
+mod attribute;
+mod call;
+mod convention;
+mod emitter;
+mod histograms;
+mod id;
+mod moment;
+mod request;
+mod session;
+mod signal;
+mod sub_agent;
+mod turn;
+
+pub use self::{
+    emitter::{Otlp, SessionSignals, session_signals},
+    request::{Request, Resource},
+    signal::Signal,
+};

@@ -1,0 +1,185 @@
+//! One entry: an `<article>` with its time.
+
+use std::borrow::Cow;
+
+use foldline_domain::{EntryIdx, NormalizedEntry, NormalizedEntryType};
+use maud::{Markup, Render, html};
+
+use super::{
+    call,
+    icon::icon,
+    markdown::{folded_after, markdown},
+    output::{output, trim_lines},
+    picture::{self, pictures, without_placeholders},
+    seam::Seam,
+    setting::{Rendered, Setting},
+    text::{first_line, line, text},
+    time,
+};
+use crate::text::printed::spoken;
+
+/// Longer prompts are folded: pasted files and instructions are prompts too.
+const LONG_PROMPT: usize = 40;
+/// The same limit for prompts of sub-agents, which the agent wrote.
+const LONG_TASK: usize = 0;
+
+pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
+    match &entry.entry_type {
+        NormalizedEntryType::ToolUse(tool) => call::render(index, entry, tool, setting),
+        _ => said(index, entry, setting),
+    }
+}
+
+fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
+    let kind = &entry.entry_type;
+    let decoded = without_placeholders(entry.content.decode(), picture::of(entry));
+    let words = match kind {
+        // A part of a log that is not understood is shown as it is.
+        NormalizedEntryType::Diagnostic { .. } => Cow::Borrowed(&*decoded),
+        _ => spoken(&decoded),
+    };
+    let is_open = setting.is_open;
+    let code = match kind {
+        NormalizedEntryType::Diagnostic { code } => Some(code.as_str()),
+        _ => None,
+    };
+    let is_bad = *kind == NormalizedEntryType::ErrorMessage;
+    let label = label(kind, setting);
+    let start = html! {
+        article.entry id={ "e" (index.get()) } data-type=(kind.name()) data-code=[code]
+            data-turn=[setting.turn] data-bad[is_bad] data-open[is_open]
+            data-mark=[setting.seam.map(Seam::name)] aria-busy=[is_open.then_some("true")]
+            tabindex="-1" aria-label=(label)
+        {
+            (time::link(index, entry, &setting.medium.clock))
+            @if !is_open {
+                (body(kind, &words, setting, &pictures(index, entry, setting.medium.is_served)))
+            }
+        }
+    };
+    let mut html = start.into_string();
+    if !is_open {
+        return Rendered { html, inside: None };
+    }
+    const END: &str = "</article>";
+    html.truncate(html.len() - END.len());
+    html.push_str("<div class=\"said md\"><p class=\"raw grows\">");
+    text(words).render_to(&mut html);
+    let inside = Some(html.len());
+    html.push_str("</p></div>");
+    html.push_str(END);
+    Rendered { html, inside }
+}
+
+/// The speaker, for screen readers.
+fn label(kind: &NormalizedEntryType, setting: &Setting<'_>) -> String {
+    match (kind, setting.turn) {
+        (NormalizedEntryType::UserMessage, Some(turn)) => format!("You, turn {turn}"),
+        (NormalizedEntryType::UserMessage, None) => "Prompt".to_owned(),
+        (NormalizedEntryType::AssistantMessage, _) => "Agent".to_owned(),
+        (NormalizedEntryType::SystemMessage, _) => "System".to_owned(),
+        (NormalizedEntryType::ErrorMessage, _) => "Error".to_owned(),
+        (NormalizedEntryType::Thinking, _) => "Thinking".to_owned(),
+        (NormalizedEntryType::Diagnostic { .. }, _) => "Warning".to_owned(),
+        (NormalizedEntryType::ToolUse(_), _) => "Call".to_owned(),
+    }
+}
+
+fn body(
+    kind: &NormalizedEntryType,
+    words: &str,
+    setting: &Setting<'_>,
+    pictures: &Markup,
+) -> Markup {
+    match kind {
+        NormalizedEntryType::UserMessage => html! {
+            div.said {
+                h2.who {
+                    @match setting.turn {
+                        Some(turn) => { "You " small { "turn " (turn) } },
+                        None => "Prompt",
+                    }
+                }
+                div.md {
+                    @if words.trim().is_empty() && !pictures.0.is_empty() {}
+                    @else if setting.is_within { (prompt(words, LONG_TASK)) }
+                    @else { (prompt(words, LONG_PROMPT)) }
+                    (pictures)
+                }
+            }
+        },
+        NormalizedEntryType::AssistantMessage => {
+            html! { div class="said md" { (markdown(words)) (pictures) } }
+        }
+        NormalizedEntryType::Thinking => thinking(words),
+        NormalizedEntryType::ErrorMessage => note("fail", words, true),
+        NormalizedEntryType::Diagnostic { code } => html! {
+            div.note {
+                (icon("i", "warn"))
+                div {
+                    b { (capitalised(code.as_str())) } " "
+                    details.fold {
+                        summary { "Raw text, " (words.len()) " B" }
+                        (output(words))
+                    }
+                }
+            }
+        },
+        _ => match setting.seam {
+            Some(seam) => seam.render(words),
+            None => html! { (note("info", words, false)) (pictures) },
+        },
+    }
+}
+
+fn prompt(words: &str, most: usize) -> Markup {
+    if words.trim().is_empty() {
+        return html! { p { "(empty)" } };
+    }
+    folded_after(words, most)
+}
+
+fn thinking(words: &str) -> Markup {
+    let first = first_line(words).0.trim_matches(['*', '#', ' ']);
+    html! {
+        details.think {
+            summary.line {
+                (icon("i kind", "think"))
+                span.title { span { (line(first)) } }
+                span.dur {}
+            }
+            div.body { (text(words.trim().to_owned())) }
+        }
+    }
+}
+
+/// A message of the program: its first line, and the folded rest if it is long.
+fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
+    const LONG: usize = 3;
+    let words = words.trim();
+    let (first, is_all) = first_line(words);
+    let rest = words.get(first.len()..).unwrap_or_default();
+    let rest = trim_lines(rest);
+    let lines = rest.lines().count();
+    html! {
+        div.note {
+            (icon("i", symbol))
+            div {
+                @if first.is_empty() { "(empty)" }
+                @else if is_strong { b { (line(first)) } }
+                @else { (line(first)) }
+                @if !is_all && lines <= LONG { p.raw { (text(rest)) } }
+                @else if !is_all {
+                    (super::fold::folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
+                }
+            }
+        }
+    }
+}
+
+/// `unknown_field` as `Unknown field`.
+fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars.map(|c| if c == '_' { ' ' } else { c })).collect()
+}

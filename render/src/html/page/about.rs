@@ -1,0 +1,149 @@
+//! The facts at the top of a page.
+
+use foldline_domain::{Allowed, Authority, Outcome, Session, Text, TokenUsage};
+use maud::{Markup, html};
+
+use super::super::{
+    agent::agent_family,
+    icon::icon,
+    text::line,
+    time::{Clock, DATED},
+};
+use super::facts::Facts;
+use crate::human;
+
+/// The facts; `moment` describes their moment in words, if it is not the present.
+pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Clock) -> Markup {
+    let none = Session::default();
+    let session = facts.session().unwrap_or(&none);
+    html! {
+        header.about data-calls=(facts.calls) data-bad=(facts.bad) {
+            h1 { (line(title)) }
+            div.row {
+                @if let Some(moment) = moment {
+                    span class="state chip when-past" { (icon("i", "clock")) "as it was " (line(moment)) }
+                }
+                (outcome(session))
+                @let (running, waiting) = facts.open();
+                @if waiting > 0 {
+                    span class="state chip" data-state="waiting" {
+                        (icon("i", "wait"))
+                        (waiting) @if waiting == 1 { " waits" } @else { " wait" } " for a person"
+                    }
+                }
+                @if let Some(agent) = &session.agent {
+                    span.agent data-agent=(agent_family(&agent.decode())) {
+                        (line(agent.decode()))
+                        @if let Some(version) = &session.version { " " (line(version.decode())) }
+                    }
+                }
+                @if let Some(model) = &session.model {
+                    span {
+                        (line(model.decode()))
+                        @if let Some(effort) = &session.reasoning_effort { ", " (line(effort.decode())) }
+                    }
+                }
+                @if let Some(cwd) = &session.cwd {
+                    span { (icon("i", "folder")) (line(cwd.decode())) }
+                }
+                @if let Some(branch) = &session.branch {
+                    span { (icon("i", "branch")) (line(branch.decode())) }
+                }
+                @if let Some(authority) = &session.authority {
+                    (allowed(authority, clock))
+                }
+                @if let Some(begun) = facts.begun.and_then(|at| clock.stamped(at, DATED)) {
+                    span { (icon("i", "clock")) (begun) }
+                }
+                @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
+            }
+            dl.figures { (figures(facts, running)) }
+        }
+    }
+}
+
+/// What the agent may do without asking, with its own words and the time since when on hover.
+fn allowed(authority: &Authority, clock: &Clock) -> Markup {
+    let words = authority.words();
+    let since = authority.since.and_then(|at| clock.format(at, DATED));
+    let since = since.map(|since| format!("{words}, since {since}"));
+    let allowed = authority.allowed.map(Allowed::as_str);
+    html! {
+        span data-allowed=[allowed] title=(line(since.as_deref().unwrap_or(&words))) {
+            (icon("i", "key")) "allowed: " (line(allowed.unwrap_or(&words)))
+        }
+    }
+}
+
+fn outcome(session: &Session) -> Markup {
+    let Some(outcome) = session.outcome.filter(|outcome| *outcome != Outcome::Success) else {
+        return html! {};
+    };
+    let words = outcome.as_str().replace('_', " ");
+    let reason = session.outcome_reason.as_ref().map(Text::decode);
+    let reason = reason.filter(|reason| *reason != outcome.as_str());
+    html! {
+        span class="state chip" data-state="failed" {
+            (icon("i", if outcome == Outcome::Cancelled { "deny" } else { "fail" }))
+            (words)
+            @if let Some(reason) = reason { ": " (line(reason)) }
+        }
+    }
+}
+
+fn figures(facts: &Facts, running: usize) -> Markup {
+    let usage = facts.summary.usage.unwrap_or_default();
+    let warnings: u64 = facts.summary.warnings.values().sum();
+    let turns = facts.turns.len();
+    html! {
+        @if let Some(cost) = facts.used.cost(facts.is_cost_stated) {
+            (figure("Cost", &cost, &html! { @if cost.starts_with('≈') { "estimated" } }))
+        }
+        @if let Some(input) = usage.input_tokens {
+            (figure("Input", &human::count(input), &cached(&usage)))
+        }
+        @if let Some(output) = usage.output_tokens {
+            (figure("Output", &human::count(output), &html! {
+                @if let Some(reasoning) = usage.reasoning_tokens.filter(|n| *n > 0) {
+                    (human::count(reasoning)) " reasoning"
+                }
+            }))
+        }
+        @if let Some((used, window)) = facts.context {
+            (figure("Context", &format!("{} %", u128::from(used) * 100 / u128::from(window.max(1))), &html! {
+                (human::count(used)) " of " (human::count(window))
+            }))
+        }
+        (figure("Calls", &facts.calls.to_string(), &html! {
+            @if facts.bad > 0 { span.bad { (facts.bad) " failed" } } @else { "none failed" }
+            @if running > 0 { ", " (running) " running" }
+        }))
+        @if warnings > 0 {
+            (figure("Warnings", &warnings.to_string(), &html! {
+                (facts.summary.warnings.keys().map(|kind| kind.as_str().replace('_', " "))
+                    .take(2).collect::<Vec<_>>().join(", "))
+                @if facts.summary.warnings.len() > 2 { ", ..." }
+            }))
+        }
+        @let entries = if facts.entries == 1 { "entry" } else { "entries" };
+        @let duration = facts.duration().map_or_else(|| "–".to_owned(), human::duration);
+        (figure("Duration", &duration, &html! {
+            (facts.entries) " " (entries) ", " (human::number_of(turns, "turn"))
+        }))
+    }
+}
+
+fn figure(name: &str, value: &str, note: &Markup) -> Markup {
+    html! { div { dt { (name) } dd { (value) } dd { (note) } } }
+}
+
+/// The percentage of the input that was read from a cache.
+fn cached(usage: &TokenUsage) -> Markup {
+    let (Some(input @ 1..), Some(read @ 1..)) = (usage.input_tokens, usage.cache_read_tokens)
+    else {
+        return html! {};
+    };
+    // An invalid log may exceed the range of 64 bits.
+    let percent = u128::from(read) * 100 / u128::from(input);
+    html! { (percent.min(100)) " % from cache" }
+}

@@ -1,0 +1,280 @@
+//! [`Facts`]: the facts of a page about the session as a whole.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use foldline_domain::{
+    ActionType, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry, NormalizedEntryType,
+    Session, Summary, Text, Timestamp, TokenUsage, ToolStatus, WarningKind, title::Title,
+};
+
+use crate::text::{call_text, changes::ChangedLines, human};
+
+use super::super::text::first_line;
+
+/// The number of characters of a prompt kept in the list of prompts.
+const MOST_PROMPT: usize = 200;
+
+/// The number of characters of a prompt used as a title.
+const MOST_TITLE: usize = 100;
+
+/// The facts of a page about the session as a whole.
+#[derive(Clone, Debug, Default)]
+pub(in crate::html) struct Facts {
+    pub(in crate::html) summary: Summary,
+    title: Title,
+    pub(in crate::html) turns: Vec<Turn>,
+    pub(in crate::html) tools: BTreeMap<String, Tool>,
+    pub(in crate::html) files: BTreeMap<String, ChangedLines>,
+    pub(in crate::html) used: Used,
+    pub(in crate::html) models: BTreeMap<String, Used>,
+    /// Whether the log states the total cost, so that nothing is estimated.
+    pub(in crate::html) is_cost_stated: bool,
+    pub(in crate::html) entries: usize,
+    pub(in crate::html) calls: u64,
+    pub(in crate::html) bad: u64,
+    pub(in crate::html) begun: Option<Timestamp>,
+    pub(in crate::html) ended: Option<Timestamp>,
+    /// The tokens of the last request, and the context window of its model.
+    pub(in crate::html) context: Option<(u64, u64)>,
+    open: BTreeMap<CorrId, OpenCall>,
+}
+
+/// A call without a final result.
+#[derive(Clone, Copy, Debug)]
+struct OpenCall {
+    turn: Option<usize>,
+    /// It waits for a person: for a permission, or an answer.
+    waits: bool,
+}
+
+/// A prompt by a person, and the totals of its turn.
+#[derive(Clone, Debug)]
+pub(in crate::html) struct Turn {
+    pub(in crate::html) index: EntryIdx,
+    pub(in crate::html) prompt: String,
+    pub(in crate::html) begun: Option<Timestamp>,
+    pub(in crate::html) ended: Option<Timestamp>,
+    pub(in crate::html) calls: u64,
+    pub(in crate::html) bad: u64,
+}
+
+/// The calls of a tool.
+#[derive(Clone, Debug, Default)]
+pub(in crate::html) struct Tool {
+    pub(in crate::html) calls: u64,
+    pub(in crate::html) bad: u64,
+    durations: Vec<u64>,
+}
+
+/// The subject of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::html) enum About {
+    /// The session as a whole.
+    Session,
+    /// This entry.
+    Entry(EntryIdx),
+    /// An unknown entry.
+    Unknown,
+}
+
+/// Additional facts about an event.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::html) struct Told {
+    pub(in crate::html) about: About,
+    /// The estimated cost in dollars, if the log does not state it and there are prices.
+    pub(in crate::html) estimated: Option<f64>,
+    /// The tokens of a request, and the context window of its model, if they are known.
+    pub(in crate::html) context: Option<(u64, u64)>,
+}
+
+/// Tokens and their cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::html) struct Used {
+    pub(in crate::html) tokens: TokenUsage,
+    /// The estimated part, in addition to the cost stated in the log.
+    estimated: Option<f64>,
+}
+
+impl Used {
+    fn add(&mut self, tokens: &TokenUsage, estimated: Option<f64>) {
+        self.tokens.add(tokens);
+        if let Some(more) = estimated {
+            *self.estimated.get_or_insert(0.0) += more;
+        }
+    }
+
+    /// The human-readable cost. An estimate is marked, and omitted if the log states the total cost.
+    pub(in crate::html) fn cost(&self, is_stated: bool) -> Option<String> {
+        let estimated = self.estimated.filter(|_| !is_stated);
+        match (self.tokens.cost_usd, estimated) {
+            (logged, None) => logged.map(human::dollars),
+            (logged, Some(estimated)) => {
+                Some(format!("≈ {}", human::dollars(logged.unwrap_or(0.0) + estimated)))
+            }
+        }
+    }
+}
+
+impl Tool {
+    /// The 95th percentile of the durations, in milliseconds.
+    pub(in crate::html) fn p95(&self) -> Option<u64> {
+        let mut durations = self.durations.clone();
+        durations.sort_unstable();
+        let rank = (durations.len() * 95).div_ceil(100);
+        durations.get(rank.checked_sub(1)?).copied()
+    }
+}
+
+impl Facts {
+    /// Applies the facts of an event.
+    pub(in crate::html) fn apply(&mut self, event: &DomainEvent, told: Told) {
+        self.summary.apply(event);
+        let index = match told.about {
+            About::Entry(index) => Some(index),
+            About::Session => None,
+            About::Unknown => {
+                self.summary.warn(WarningKind::UnknownCorrelation);
+                None
+            }
+        };
+        if let Some(at) = event.timestamp() {
+            self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
+            self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
+            if let Some(turn) = self.turns.last_mut() {
+                turn.ended = Some(turn.ended.map_or(at, |ended| ended.max(at)));
+            }
+        }
+        match event {
+            DomainEvent::Session(news) => {
+                news.title.iter().for_each(|title| self.title.state(&title.decode()));
+            }
+            DomainEvent::NewEntry { entry } | DomainEvent::OpenEntry { entry, .. } => {
+                self.entry(entry, index);
+                self.said(entry);
+                if entry.tool().is_some() {
+                    self.call();
+                    self.end(entry, self.turns.len().checked_sub(1));
+                }
+            }
+            DomainEvent::NewToolCall { corr_id, entry } => {
+                self.entry(entry, index);
+                self.call();
+                let (turn, waits) = (self.turns.len().checked_sub(1), waits(entry));
+                self.open.insert(corr_id.clone(), OpenCall { turn, waits });
+            }
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                let is_final = entry.tool().is_some_and(|tool| tool.status.is_final());
+                if !is_final && let Some(open) = self.open.get_mut(corr_id) {
+                    open.waits = waits(entry);
+                } else if let Some(OpenCall { turn, .. }) = self.open.remove(corr_id) {
+                    self.end(entry, turn);
+                }
+            }
+            DomainEvent::Usage { usage, model, .. } => {
+                let model = self.model(model.as_ref()).into_owned();
+                self.models.entry(model).or_default().add(usage, told.estimated);
+                self.used.add(usage, told.estimated);
+                // A contract may allow more than the window that is known.
+                if let Some((used, window)) = told.context {
+                    self.context = Some((used, window)).filter(|_| used > 0 && used <= window);
+                }
+                self.is_cost_stated |= usage.cost_usd.is_some()
+                    && usage.input_tokens.is_none()
+                    && usage.output_tokens.is_none();
+            }
+            _ => {}
+        }
+    }
+
+    /// The model that used the tokens: the stated one, or else the session's.
+    pub(in crate::html) fn model<'t>(&'t self, stated: Option<&'t Text>) -> Cow<'t, str> {
+        let model = stated.or(self.session().and_then(|session| session.model.as_ref()));
+        model.map(Text::decode).unwrap_or_default()
+    }
+
+    fn entry(&mut self, entry: &NormalizedEntry, index: Option<EntryIdx>) {
+        self.entries += 1;
+        let is_within =
+            entry.metadata.as_ref().is_some_and(|metadata| metadata.parent_corr_id.is_some());
+        if let Some(index) = index
+            && entry.entry_type == NormalizedEntryType::UserMessage
+            && !is_within
+        {
+            let prompt = entry.content.decode();
+            self.title.ask(&prompt);
+            let prompt = first_line(&prompt).0.chars().take(MOST_PROMPT).collect();
+            let begun = entry.timestamp;
+            self.turns.push(Turn { index, prompt, begun, ended: begun, calls: 0, bad: 0 });
+        }
+    }
+
+    /// The title of a session without prompts is the first words of its agent.
+    fn said(&mut self, entry: &NormalizedEntry) {
+        if entry.entry_type == NormalizedEntryType::AssistantMessage && self.turns.is_empty() {
+            self.title.answer(&entry.content.decode());
+        }
+    }
+
+    fn call(&mut self) {
+        self.calls += 1;
+        if let Some(turn) = self.turns.last_mut() {
+            turn.calls += 1;
+        }
+    }
+
+    /// The number of calls that run, and of those that wait for a person.
+    pub(in crate::html) fn open(&self) -> (usize, usize) {
+        let waiting = self.open.values().filter(|open| open.waits).count();
+        (self.open.len() - waiting, waiting)
+    }
+
+    fn end(&mut self, entry: &NormalizedEntry, turn: Option<usize>) {
+        let Some(tool) = entry.tool() else { return };
+        let bad = u64::from(tool.status.is_failure());
+        self.bad += bad;
+        if let Some(turn) = turn.and_then(|turn| self.turns.get_mut(turn)) {
+            turn.bad += bad;
+        }
+        let facts = self.tools.entry(call_text::name(tool).into_owned()).or_default();
+        facts.calls += 1;
+        facts.bad += bad;
+        facts.durations.extend(tool.duration_ms);
+        if let ActionType::FileEdit { changes, .. } = &tool.action_type
+            && tool.status == ToolStatus::Success
+        {
+            changes.iter().for_each(|change| self.changed(change));
+        }
+    }
+
+    fn changed(&mut self, change: &FileChange) {
+        let lines = ChangedLines::of(std::slice::from_ref(change));
+        self.files.entry(change.path().decode().into_owned()).or_default().add(lines);
+    }
+
+    pub(in crate::html) fn session(&self) -> Option<&Session> {
+        self.summary.session.as_deref()
+    }
+
+    /// The title: the log's own, else the first prompt that says what it is about.
+    pub(in crate::html) fn title(&self) -> Cow<'_, str> {
+        self.title.get().map_or("Session".into(), |title| human::beginning(title, MOST_TITLE))
+    }
+
+    /// The duration in milliseconds: from the first to the last time, else as stated in the log.
+    pub(in crate::html) fn duration(&self) -> Option<u64> {
+        let session = self.session();
+        let stated = session.and_then(|session| session.duration_ms);
+        self.ended.and_then(|ended| ended.millis_since(self.begun?)).filter(|ms| *ms > 0).or(stated)
+    }
+}
+
+/// Whether an open call waits for a person.
+fn waits(entry: &NormalizedEntry) -> bool {
+    let asks = |action: &ActionType| {
+        matches!(action, ActionType::Question { .. } | ActionType::PlanPresentation { .. })
+    };
+    entry.tool().is_some_and(|tool| {
+        tool.status == ToolStatus::PendingApproval
+            || !tool.status.is_final() && asks(&tool.action_type)
+    })
+}

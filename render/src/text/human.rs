@@ -1,0 +1,63 @@
+//! Human-readable numbers, and beginnings of texts.
+
+/// `340 ms`, `2.1 s`, `1 m 05 s`, `2 h 03 m`; tenths are rounded.
+pub fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match millis {
+        0..1_000 => [itoa::Buffer::new().format(millis), " ms"].concat(),
+        1_000..59_950 => tenths(millis, 1_000) + " s",
+        59_950..60_000 => "1 m 00 s".to_owned(),
+        60_000..3_600_000 => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `512`, `12.3k`, `1.2M`, `3.0G`; tenths are rounded.
+pub fn count(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..999_950 => tenths(n, 1_000) + "k",
+        999_950..999_950_000 => tenths(n, 1_000_000) + "M",
+        _ => tenths(n, 1_000_000_000) + "G",
+    }
+}
+
+/// `68 B`, `12.3 kB`, `1.2 MB`, `3.0 GB`; tenths are rounded.
+pub(crate) fn bytes(n: u64) -> String {
+    match n {
+        0..1_000 => format!("{n} B"),
+        1_000..999_950 => tenths(n, 1_000) + " kB",
+        999_950..999_950_000 => tenths(n, 1_000_000) + " MB",
+        _ => tenths(n, 1_000_000_000) + " GB",
+    }
+}
+
+fn tenths(n: u64, unit: u64) -> String {
+    let tenths = n.saturating_add(unit / 20) / (unit / 10);
+    let (mut whole, mut part) = (itoa::Buffer::new(), itoa::Buffer::new());
+    [whole.format(tenths / 10), ".", part.format(tenths % 10)].concat()
+}
+
+/// `$1.23`, `$0.0042`.
+pub fn dollars(amount: f64) -> String {
+    if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
+/// `1 line`, `2 lines`, `2 entries`.
+pub fn number_of(n: impl TryInto<u64> + ToString, thing: &str) -> String {
+    let count = n.to_string();
+    let (stem, end) = match (n.try_into(), thing.strip_suffix("ry")) {
+        (Ok(1), _) => (thing, ""),
+        (_, Some(stem)) => (stem, "ries"),
+        (_, None) => (thing, "s"),
+    };
+    [&*count, " ", stem, end].concat()
+}
+
+/// The beginning of a text of more than `most` characters, up to the end of a word.
+pub(crate) fn beginning(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
+    let start = text.get(..end).unwrap_or(text);
+    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+    format!("{words} …").into()
+}

@@ -1,4 +1,0 @@
-//! Tests of the laws and of the ledger suite: each violation is detected.
-
-mod law;
-mod ledger;
