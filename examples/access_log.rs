@@ -10,7 +10,7 @@ use foldline::{
     position::{Located, LocatingState, locating},
     processor::{DEFAULT_MAX_LINE, LineFramer, Processor, Segments, Snapshot, TextLines},
     source::{Follow, Step, Until},
-    transduce::{Batch, Emitter, Reducer, Resume, Transducer, collecting},
+    transduce::{Batch, Emitter, Reducer, Resume, Transducer},
 };
 
 /// The number of seconds after which a silent client counts as gone.
@@ -59,16 +59,17 @@ fn parse(line: &str) -> Option<(u32, &str, u16, u64)> {
 #[derive(Default)]
 struct Report(u64);
 
-impl Emitter<Located<Event>, String> for Report {
-    fn emit(&mut self, event: &Located<Event>) -> Batch<String> {
-        Batch::one(match &event.item {
+impl Emitter<Located<Event>, Vec<u8>> for Report {
+    fn emit(&mut self, event: &Located<Event>) -> Batch<Vec<u8>> {
+        let line = match &event.item {
             Event::Served { client, status, bytes } => {
                 self.0 += bytes;
                 format!("{client} got {status}, {} bytes in all\n", self.0)
             }
             Event::ClientGone { client } => format!("{client} left\n"),
             Event::NotUnderstood => format!("line {} was not understood\n", event.position.line),
-        })
+        };
+        Batch::one(line.into_bytes())
     }
 }
 
@@ -88,8 +89,7 @@ impl Resume for Report {
 fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), Box<dyn Error>> {
     let mut ledger = FileLedger::open(out, &out.with_extension("checkpoint"))?;
     let (name, mut log) = (SourceName::from("access log"), Follow::open(log, until)?);
-    // The outputs are collected, because they are committed together with the position after them.
-    let (reducer, report) = (locating(AccessLog), collecting(Report::default(), String::len));
+    let (reducer, report) = (locating(AccessLog), Report::default());
     let checkpoint = ledger.load(&name)?;
     let expected = checkpoint.as_ref().map(|checkpoint| checkpoint.position);
     let processor = match checkpoint {
@@ -104,16 +104,18 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
             Processor::resume(TextLines, reducer, snapshot, report, DEFAULT_MAX_LINE)
         }
     };
-    let mut segments = Segments::new(name, SourceFacts::default(), expected, processor);
-    let (mut is_due, nothing) = (false, |never: std::convert::Infallible| match never {});
+    // The outputs are collected, because they are committed together with the position after them.
+    let mut segments: Segments<_, _, _, Vec<u8>, _> =
+        Segments::new(name, SourceFacts::default(), expected, processor);
+    let mut is_due = false;
     loop {
         match is_due {
             // A full segment holds the rest of what was pushed, until it is committed.
-            true => segments.go_on(nothing),
+            true => segments.go_on(),
             false => match log.step()? {
                 Step::Bytes(_) if is_killed => return Ok(()),
-                Step::Bytes(bytes) => segments.push(bytes, nothing),
-                Step::NextFile(_) => segments.next_file(nothing),
+                Step::Bytes(bytes) => segments.push(bytes),
+                Step::NextFile(_) => segments.next_file(),
                 Step::Notice(_) | Step::Idle => {}
                 Step::End => return Ok(()),
             },
@@ -121,8 +123,7 @@ fn follow(log: &Path, out: &Path, until: Until, is_killed: bool) -> Result<(), B
         is_due = segments.is_due();
         let read = segments.processor().next_record().offset;
         if let Some(identity) = log.identity(read)?.filter(|_| segments.has_news()) {
-            let commit = segments.commit(identity)?.map(|lines| lines.concat().into_bytes());
-            ledger.commit(&[commit], &[])?;
+            ledger.commit(&[segments.commit(identity)?], &[])?;
         }
     }
 }

@@ -1,28 +1,24 @@
-//! The state and the collected output of emitters, through every wrapper and fan-out.
+//! The memory of emitters, through every wrapper and fan-out.
 
 use std::{collections::BTreeMap, fmt::Debug};
 
 use foldline::transduce::{
-    Batch, Both, Emitter, Fault, Gather, Keyed, KeyedEmitter, Memoryless, Reducer, Resume, Tee,
-    Transducer, contramap, emit_fn, filter, guard, map, reduce_fn,
+    Batch, Both, Emitter, Fault, Keyed, KeyedEmitter, Reducer, Resume, Tee, Transducer, contramap,
+    emit_fn, filter, guard, map, memoryless, reduce_fn,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
 
-/// Emits its sum, collects its input, and emits the sum again at the end.
+/// Emits its sum, also at the end.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Sum {
-    sum: u32,
-    seen: Vec<u32>,
-}
+struct Sum(u32);
 
 impl Emitter<u32, u32> for Sum {
     fn emit(&mut self, n: &u32) -> Batch<u32> {
-        self.sum = self.sum.wrapping_add(*n);
-        self.seen.push(*n);
-        Batch::one(self.sum)
+        self.0 = self.0.wrapping_add(*n);
+        Batch::one(self.0)
     }
     fn finish(&mut self) -> Batch<u32> {
-        Batch::one(self.sum)
+        Batch::one(self.0)
     }
 }
 
@@ -30,21 +26,10 @@ impl Resume for Sum {
     type State = u32;
 
     fn state(&self) -> u32 {
-        self.sum
+        self.0
     }
     fn resume(&mut self, sum: u32) {
-        self.sum = sum;
-    }
-}
-
-impl Gather for Sum {
-    type Segment = Vec<u32>;
-
-    fn cut(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.seen)
-    }
-    fn size(&self) -> usize {
-        self.seen.len()
+        self.0 = sum;
     }
 }
 
@@ -67,36 +52,6 @@ where
     assert_eq!(rest(&mut resumed), rest(&mut whole));
 }
 
-/// The law of `Gather`: the size is 0 exactly if nothing was collected, and the concatenated cuts equal one cut at the
-/// end.
-fn adds_up<M, Out>(
-    make: impl Fn() -> M,
-    events: &[u32],
-    cut: Index,
-    seen: impl Fn(M::Segment) -> Vec<u32>,
-) where
-    M: Emitter<u32, Out> + Gather,
-{
-    let (before, after) = events.split_at(cut.index(events.len() + 1));
-    let (mut parts, mut whole) = (make(), make());
-    let mut segments = Vec::new();
-    for events in [before, after] {
-        for event in events {
-            drop((parts.emit(event), whole.emit(event)));
-        }
-        let size = parts.size();
-        let segment = seen(parts.cut());
-        assert_eq!(size == 0, segment.is_empty());
-        assert_eq!(parts.size(), 0);
-        segments.extend(segment);
-    }
-    let mut together = seen(whole.cut());
-    // The sinks of a segment are ordered by sink, so the comparison ignores the order.
-    segments.sort_unstable();
-    together.sort_unstable();
-    assert_eq!(segments, together);
-}
-
 type ByParity = fn(&u32) -> bool;
 const IS_ODD: ByParity = |n| n % 2 == 1;
 
@@ -104,41 +59,20 @@ fn keyed() -> KeyedEmitter<u32, Sum, impl Fn(&u32) -> u32, impl FnMut(&u32) -> S
     KeyedEmitter::new(|n: &u32| n % 3, |_: &u32| Sum::default())
 }
 
-fn both<T>(a: Vec<T>, b: Vec<T>) -> Vec<T> {
-    a.into_iter().chain(b).collect()
-}
-
 proptest! {
     #[test]
     fn every_wrapper_forwards_the_memory(events in vec(0_u32..99, 0..30), cut in any::<Index>()) {
-        let silent = || Memoryless(emit_fn(|_: &u32| Batch::EMPTY));
+        let silent = || memoryless(|_: &u32| Batch::EMPTY);
         goes_on(|| filter(Sum::default(), IS_ODD), &events, cut);
         goes_on(|| contramap(Sum::default(), |n: &u32| n), &events, cut);
         goes_on(|| map(Sum::default(), |n: u32| n.to_string()), &events, cut);
         goes_on(|| guard(Sum::default()), &events, cut);
         goes_on(|| Tee { main: Sum::default(), side: silent() }, &events, cut);
-        goes_on(|| vec![Sum::default(), Sum { sum: 7, seen: Vec::new() }], &events, cut);
+        goes_on(|| vec![Sum::default(), Sum(7)], &events, cut);
         goes_on(|| Some(Sum::default()), &events, cut);
         goes_on(|| Box::new(Sum::default()), &events, cut);
         goes_on(|| (Sum::default(), filter(Sum::default(), IS_ODD), ()), &events, cut);
         goes_on(keyed, &events, cut);
-    }
-
-    #[test]
-    fn every_wrapper_forwards_what_was_gathered(
-        events in vec(0_u32..99, 0..30), cut in any::<Index>()
-    ) {
-        adds_up(|| filter(Sum::default(), IS_ODD), &events, cut, |seen| seen);
-        adds_up(|| contramap(Sum::default(), |n: &u32| n), &events, cut, |seen| seen);
-        adds_up(|| map(Sum::default(), |n: u32| n.to_string()), &events, cut, |seen| seen);
-        adds_up(|| guard(Sum::default()), &events, cut, Result::unwrap);
-        adds_up(|| Memoryless(Sum::default()), &events, cut, |seen| seen);
-        adds_up(|| Tee { main: Sum::default(), side: () }, &events, cut, |(seen, ())| seen);
-        adds_up(|| vec![Sum::default(), Sum::default()], &events, cut, |all| all.concat());
-        adds_up(|| Some(Sum::default()), &events, cut, Option::unwrap);
-        adds_up(|| Box::new(Sum::default()), &events, cut, |seen| seen);
-        adds_up(|| (Sum::default(), Sum::default(), ()), &events, cut, |(a, b, ())| both(a, b));
-        adds_up(keyed, &events, cut, |all| all.into_values().flatten().collect());
     }
 
     #[test]
@@ -178,18 +112,17 @@ proptest! {
 }
 
 #[test]
-fn a_closed_session_hands_back_what_it_gathered_and_begins_anew() {
+fn a_closed_session_emits_its_last_outputs_and_begins_anew() {
     let mut sinks = keyed();
     for n in [1, 4, 5] {
         drop(sinks.emit(&n));
     }
-    let (closed, last) = sinks.close(&1).unwrap();
-    assert_eq!((closed.seen, last), (vec![1, 4], Batch::one(5)));
+    assert_eq!(sinks.close(&1), Some(Batch::one(5)));
     assert!(sinks.close(&1).is_none());
     assert_eq!(sinks.get_ref().len(), 1);
     assert_eq!(sinks.emit(&7).as_slice(), [(1, 7)]);
     assert_eq!(sinks.finish().as_slice(), [(1, 7), (2, 5)]);
-    assert_eq!(sinks.into_inner()[&2].seen, [5]);
+    assert_eq!(sinks.into_inner()[&2], Sum(5));
 }
 
 #[test]
@@ -226,17 +159,6 @@ impl Resume for Breaks {
     }
 }
 
-impl Gather for Breaks {
-    type Segment = Vec<u32>;
-
-    fn cut(&mut self) -> Vec<u32> {
-        self.inner.cut()
-    }
-    fn size(&self) -> usize {
-        self.inner.size()
-    }
-}
-
 #[test]
 fn one_that_panicked_has_no_memory_until_it_is_resumed() {
     let mut guarded = guard(Breaks { on: 3, inner: Sum::default() });
@@ -244,8 +166,7 @@ fn one_that_panicked_has_no_memory_until_it_is_resumed() {
     let stored = guarded.state();
     assert_eq!(stored, Some(1));
     assert_eq!(guarded.emit(&3).as_slice(), [Err(Fault::Panicked("broken".to_owned()))]);
-    assert_eq!((guarded.state(), guarded.size()), (None, 0));
-    assert_eq!(guarded.cut(), Err(Fault::Skipped));
+    assert_eq!(guarded.state(), None);
 
     guarded.resume(None);
     assert!(guarded.is_lost());
@@ -255,14 +176,13 @@ fn one_that_panicked_has_no_memory_until_it_is_resumed() {
 
 #[test]
 fn every_wrapper_gives_back_what_it_wraps() {
-    let sum = || Sum { sum: 1, seen: Vec::new() };
+    let sum = || Sum(1);
     let mut filtered = filter(sum(), IS_ODD);
-    filtered.get_mut().sum = 2;
-    assert_eq!((filtered.get_ref().sum, filtered.into_inner().sum), (2, 2));
+    filtered.get_mut().0 = 2;
+    assert_eq!((filtered.get_ref().0, filtered.into_inner().0), (2, 2));
     assert_eq!(contramap(sum(), |n: &u32| n).into_inner(), sum());
     assert_eq!(map(sum(), |n: u32| n).into_inner(), sum());
     assert_eq!(guard(sum()).into_inner(), sum());
-    assert_eq!(Memoryless(sum()).into_inner(), sum());
     assert_eq!(Tee { main: sum(), side: () }.into_inner(), (sum(), ()));
     assert_eq!(emit_fn(|n: &u32| Batch::one(*n)).into_inner()(&7).as_slice(), [7]);
 

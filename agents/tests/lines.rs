@@ -1,11 +1,8 @@
-use std::{convert::Infallible, mem};
-
 use foldline::{
+    ledger::{Identity, SourceFacts},
     position::{Digest, Located, Position, locating},
     processor::*,
-    transduce::{
-        Batch, Emitter, Gather, Memoryless, Reducer, Resume, Transducer, emit_fn, reduce_fn,
-    },
+    transduce::{Batch, Memoryless, Reducer, Transducer, emit_fn, memoryless, reduce_fn},
 };
 use foldline_agents::{Records, wire::Record};
 use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType};
@@ -44,7 +41,7 @@ fn nothing_is_read_once_the_reducer_is_done() {
     for size in [1, 7, 1000] {
         let mut found = Vec::new();
         let mut processor =
-            Processor::new(Records, Transducer::new(locating(Names), Memoryless(emit_fn(names))));
+            Processor::new(Records, Transducer::new(locating(Names), memoryless(names)));
         for chunk in log.chunks(size) {
             processor.push(chunk, |name| found.push(name));
         }
@@ -61,7 +58,7 @@ fn nothing_is_read_once_the_reducer_is_done() {
             Records,
             locating(Names),
             Snapshot::from_json(&stored).unwrap(),
-            Memoryless(emit_fn(names)),
+            memoryless(names),
             DEFAULT_MAX_LINE,
         );
         again.push(&log[29..], |name| found.push(name));
@@ -75,12 +72,12 @@ fn a_last_line_without_its_end_is_read_once() {
     let log = b"{\"type\":\"a\"}\n{\"type\":\"b\"}\n";
     let mut found = Vec::new();
     let mut processor =
-        Processor::new(Records, Transducer::new(locating(Names), Memoryless(emit_fn(names))));
+        Processor::new(Records, Transducer::new(locating(Names), memoryless(names)));
     processor.push(&log[..log.len() - 1], |name| found.push(name));
     let Finished { framer, counts, state, .. } = processor.finish(|name| found.push(name));
     let offset = usize::try_from(framer.position.offset).unwrap();
     let snapshot = Snapshot { framer, within: None, counts, state, emitter: () };
-    let emitter = Memoryless(emit_fn(names));
+    let emitter = memoryless(names);
     let mut again =
         Processor::resume(Records, locating(Names), snapshot, emitter, DEFAULT_MAX_LINE);
     again.push(&log[offset..], |name| found.push(name));
@@ -115,23 +112,29 @@ fn a_record_over_several_lines_is_copied_as_one() {
     assert_eq!(found[0].line_sha256.as_deref(), Some(&Digest::of(lines.as_bytes())));
 }
 
-/// Collects the output of [`names`] with positions and digests of lines.
-#[derive(Debug, Default)]
-struct Collected(Vec<(Position, Option<Digest>, String)>);
+/// The output of [`names`] with positions and digests of lines.
+type Named = (Position, Option<Digest>, String);
 
-impl Emitter<Located<DomainEvent>, Infallible> for Collected {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        let digest = event.line_sha256.as_deref().copied();
-        self.0.extend(names(event).into_iter().map(|name| (event.position, digest, name)));
-        Batch::EMPTY
-    }
+fn named(event: &Located<DomainEvent>) -> Batch<Named> {
+    let digest = event.line_sha256.as_deref().copied();
+    names(event).map(|name| (event.position, digest, name))
 }
 
-impl Gather for Collected {
-    type Segment = Vec<(Position, Option<Digest>, String)>;
+type Naming = Memoryless<fn(&Located<DomainEvent>) -> Batch<Named>>;
 
-    fn cut(&mut self) -> Self::Segment {
-        mem::take(&mut self.0)
+fn naming() -> Naming {
+    memoryless(named)
+}
+
+/// Each output has the size 1.
+#[derive(Default)]
+struct Collected(Vec<Named>);
+
+impl Collect for Collected {
+    type Item = Named;
+
+    fn add(&mut self, output: Named) {
+        self.0.push(output);
     }
 
     fn size(&self) -> usize {
@@ -139,34 +142,34 @@ impl Gather for Collected {
     }
 }
 
-impl Resume for Collected {
-    type State = ();
-
-    fn state(&self) {}
-
-    fn resume(&mut self, (): ()) {}
-}
-
-type Collecting = Processor<
+type Lines = Processor<
     foldline_domain::Locating<Names>,
     foldline_domain::LocatingState<bool>,
+    Naming,
+    Records,
+>;
+
+type Parts = Segments<
+    foldline_domain::Locating<Names>,
+    foldline_domain::LocatingState<bool>,
+    Naming,
     Collected,
     Records,
 >;
 
-fn nothing(never: Infallible) {
-    match never {}
+/// The segments of a log, with at most so many outputs.
+fn parts(processor: Lines, size: usize) -> Parts {
+    let limits = SegmentLimits { size, ..SegmentLimits::default() };
+    Segments::new("log".into(), SourceFacts::default(), None, processor).with_limits(limits)
 }
 
 /// All outputs of a log, and the counts.
-fn read(
-    mut processor: Collecting,
-    log: &[u8],
-) -> (Vec<(Position, Option<Digest>, String)>, Counts) {
-    processor.push(log, nothing);
-    processor.end_line(nothing);
-    let mut finished = processor.finish(nothing);
-    (finished.emitter.cut(), finished.counts)
+fn read(mut processor: Lines, log: &[u8]) -> (Vec<Named>, Counts) {
+    let mut found = Vec::new();
+    processor.push(log, |output| found.push(output));
+    processor.end_line(|output| found.push(output));
+    let counts = processor.finish(|output| found.push(output)).counts;
+    (found, counts)
 }
 
 /// Logs with several records on a line, in all irregular forms of lines.
@@ -195,9 +198,9 @@ fn crowded() -> Vec<Vec<u8>> {
 #[test]
 fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
     let begin = || {
-        Collecting::with_framer(
+        Lines::with_framer(
             Records,
-            Transducer::new(locating(Names), Collected::default()),
+            Transducer::new(locating(Names), naming()),
             LineFramer::new(500),
         )
         .with_line_hashes()
@@ -206,32 +209,27 @@ fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
     for log in crowded() {
         let (expected, counts) = read(begin(), &log);
         for (size, limit) in [(1, 1), (7, 2), (1000, 1), (1000, 3)] {
-            let mut processor = begin().pausing_at(limit);
+            let mut segments = parts(begin(), limit);
             let (mut found, mut before) = (Vec::new(), None);
             let mut chunks = log.chunks(size);
             loop {
-                if processor.is_paused() {
-                    processor.go_on(nothing);
+                if segments.is_paused() {
+                    segments.go_on();
                 } else if let Some(chunk) = chunks.next() {
-                    processor.push(chunk, nothing);
+                    segments.push(chunk);
                 } else {
                     break;
                 }
-                found.extend(processor.cut());
+                found.extend(segments.take().0);
+                let processor = segments.processor();
                 let place = Some(processor.next_record());
                 assert!(before <= place, "{log:?}: {before:?} {place:?}");
-                assert!(!processor.is_paused() || before < place, "{log:?}: twice {place:?}");
+                assert!(!segments.is_paused() || before < place, "{log:?}: twice {place:?}");
                 before = place;
                 let stored = processor.snapshot().to_json().unwrap();
                 let snapshot: Snapshot<_> = Snapshot::from_json(&stored).unwrap();
                 within += usize::from(snapshot.within.is_some());
-                let again = Processor::resume(
-                    Records,
-                    locating(Names),
-                    snapshot,
-                    Collected::default(),
-                    500,
-                );
+                let again = Processor::resume(Records, locating(Names), snapshot, naming(), 500);
                 assert_eq!(Some(again.next_record()), place);
                 let offset = usize::try_from(again.position().offset).unwrap();
                 let (rest, again) = read(again.with_line_hashes(), &log[offset..]);
@@ -239,13 +237,13 @@ fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
                 assert_eq!(all, expected, "{log:?} from {place:?}");
                 assert_eq!(again, counts, "{log:?} from {place:?}");
             }
-            processor.end_line(nothing);
-            while processor.is_paused() {
-                found.extend(processor.cut());
-                processor.go_on(nothing);
+            segments.end_line();
+            while segments.is_paused() {
+                found.extend(segments.take().0);
+                segments.go_on();
             }
-            let mut finished = processor.finish(nothing);
-            found.extend(finished.emitter.cut());
+            let (last, finished) = segments.finish(|_| Identity::default()).unwrap();
+            found.extend(last.output.0);
             assert_eq!(found, expected, "{log:?}");
             assert_eq!(finished.counts, counts, "{log:?}");
         }
@@ -256,14 +254,13 @@ fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
 #[test]
 fn a_pause_keeps_few_events() {
     let log = [b"{\"type\":\"a\"}".repeat(10_000), b"{}\n".repeat(10_000)].concat();
-    let mut processor =
-        Processor::new(Records, Transducer::new(locating(Names), Collected::default()))
-            .pausing_at(10);
-    processor.push(&log, nothing);
+    let mut segments =
+        parts(Processor::new(Records, Transducer::new(locating(Names), naming())), 10);
+    segments.push(&log);
     let mut commits = 0;
-    while processor.is_paused() {
-        assert_eq!(processor.cut().len(), 10);
-        processor.go_on(nothing);
+    while segments.is_paused() {
+        assert_eq!(segments.commit(Identity::default()).unwrap().output.0.len(), 10);
+        segments.go_on();
         commits += 1;
     }
     assert_eq!(commits, 1999);
@@ -277,8 +274,8 @@ fn records_of_a_decoded_line_stand_where_they_stand_in_the_log() {
         format!("\u{feff}{line}").encode_utf16().flat_map(u16::to_be_bytes).collect();
     let damaged = [b"\xff".as_slice(), line.as_bytes()].concat();
     for (log, offsets) in [(utf16, [2, 26]), (damaged, [1, 13])] {
-        let transducer = Transducer::new(locating(Names), Collected::default());
-        let (read, _) = read(Processor::new(Records, transducer), &log);
+        let (read, _) =
+            read(Processor::new(Records, Transducer::new(locating(Names), naming())), &log);
         let found: Vec<_> = read
             .iter()
             .filter(|(.., name)| name == "a")
@@ -286,4 +283,19 @@ fn records_of_a_decoded_line_stand_where_they_stand_in_the_log() {
             .collect();
         assert_eq!(found, offsets);
     }
+}
+
+/// Each output of a fan-out is in the collection at its position.
+#[test]
+fn a_fan_out_is_collected_side_by_side() {
+    type Both = (Collected, Vec<u8>);
+    let bytes = memoryless(|event| names(event).map(String::into_bytes));
+    let processor = Processor::new(Records, Transducer::new(locating(Names), (naming(), bytes)));
+    let mut segments =
+        Segments::<_, _, _, Both, _>::new("log".into(), SourceFacts::default(), None, processor);
+    segments.push(b"{\"type\":\"a\"}\n{\"type\":\"b\"}\n");
+    assert_eq!((segments.collected().size(), segments.collected().0.size()), (4, 2));
+    let (named, bytes) = segments.commit(Identity::default()).unwrap().output;
+    assert_eq!((named.0.len(), bytes), (2, b"ab".to_vec()));
+    assert_eq!(segments.collected().size(), 0);
 }

@@ -2,8 +2,7 @@
 
 use std::{fs, path::Path};
 
-use foldline::source::LogFile;
-use foldline_agents::{DynExecutor, opencode::OpencodeSession};
+use foldline_agents::{DynExecutor, Registry, opencode::OpencodeSession};
 use foldline_domain::Conversation;
 use foldline_testkit::run;
 use rusqlite::Connection;
@@ -43,7 +42,7 @@ fn add_message(connection: &Connection, session: &str, id: &str, created: i64, t
 }
 
 fn content(path: &Path) -> String {
-    let mut log = LogFile::open_regular(path).unwrap();
+    let mut log = Registry::builtin().openers().open_regular(path).unwrap();
     let mut bytes = Vec::new();
     loop {
         match log.read().unwrap() {
@@ -98,13 +97,15 @@ fn a_database_that_is_open_elsewhere_is_read_with_its_write_ahead_log() {
     let connection = database(&path);
     add_session(&connection, "ses_a", 1);
     assert_eq!(content(&path).lines().count(), 1);
-    let first = LogFile::open_regular(&path).unwrap().status().unwrap().unwrap();
+    let first =
+        Registry::builtin().openers().open_regular(&path).unwrap().status().unwrap().unwrap();
     add_session(&connection, "ses_b", 2);
     assert_eq!(content(&path).lines().count(), 2);
-    let second = LogFile::open_regular(&path).unwrap().status().unwrap().unwrap();
+    let second =
+        Registry::builtin().openers().open_regular(&path).unwrap().status().unwrap().unwrap();
     assert!(first.is_same_file(&second) && !second.is_untouched_since(&first));
     // A log that was opened is of one moment.
-    let mut log = LogFile::open_regular(&path).unwrap();
+    let mut log = Registry::builtin().openers().open_regular(&path).unwrap();
     assert!(log.is_rewritten());
     let length = log.length().unwrap().unwrap();
     add_session(&connection, "ses_c", 3);
@@ -137,7 +138,7 @@ fn a_database_without_these_tables_is_not_read() {
     let path = folder.path().join("other.db");
     let connection = Connection::open(&path).unwrap();
     connection.execute_batch("CREATE TABLE session (id TEXT)").unwrap();
-    let mut log = LogFile::open_regular(&path).unwrap();
+    let mut log = Registry::builtin().openers().open_regular(&path).unwrap();
     assert!(!log.is_rewritten());
     assert!(log.read_ahead().unwrap().starts_with(b"SQLite format 3"));
 }

@@ -11,7 +11,7 @@ use std::{convert::Infallible, process::ExitCode};
 
 use foldline::{
     position::Located,
-    transduce::{Batch, Emitter, Memoryless, Stateless},
+    transduce::{Batch, memoryless},
 };
 use foldline_agents::prelude::*;
 use foldline_cli::Program;
@@ -75,24 +75,17 @@ impl Executor for Parrot {
 }
 
 /// Names the calls that took more than a second.
-struct SlowCalls;
-
-impl Emitter<Located<DomainEvent>, Result<String, Infallible>> for SlowCalls {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Result<String, Infallible>> {
-        let DomainEvent::UpdateToolCall { corr_id, entry } = &event.item else {
-            return Batch::EMPTY;
-        };
-        let took = entry.tool().and_then(|tool| tool.duration_ms).filter(|took| *took > 1000);
-        Batch::from(took.map(|took| Ok(format!("call {corr_id} took {took} ms"))))
-    }
+fn slow_calls(event: &Located<DomainEvent>) -> Batch<Result<String, Infallible>> {
+    let DomainEvent::UpdateToolCall { corr_id, entry } = &event.item else {
+        return Batch::EMPTY;
+    };
+    let took = entry.tool().and_then(|tool| tool.duration_ms).filter(|took| *took > 1000);
+    Batch::from(took.map(|took| Ok(format!("call {corr_id} took {took} ms"))))
 }
-
-/// The duration is that of the event itself.
-impl Stateless for SlowCalls {}
 
 /// The program with both.
 pub(crate) fn program() -> Program {
-    Program::builtin().executor(Parrot).sink("slow-calls", || Memoryless(SlowCalls))
+    Program::builtin().executor(Parrot).sink("slow-calls", || memoryless(slow_calls))
 }
 
 fn main() -> ExitCode {

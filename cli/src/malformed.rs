@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use foldline::transduce::{Batch, Emitter, Gather, Resume};
+use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{DomainEvent, Located, WarningKind};
 
 /// Counts the records that are malformed.
@@ -34,15 +34,5 @@ impl Resume for Malformed {
 
     fn resume(&mut self, state: u64) {
         self.0 = state;
-    }
-}
-
-impl Gather for Malformed {
-    type Segment = ();
-
-    fn cut(&mut self) {}
-
-    fn size(&self) -> usize {
-        0
     }
 }

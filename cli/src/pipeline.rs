@@ -1,9 +1,9 @@
 //! The pipeline of every verb: a processor with an executor chosen at run time, and one state per session of
-//! the log.
+//! the log; and the driver, which reads a log into it.
 
 use foldline::{
     processor::{Counts, Finished, LineFramer, Processor, Reads, Snapshot, SnapshotError},
-    source::{LogFile, Step},
+    source::{LogFile, Notice, Step},
     transduce::{Emitter, Resume, Transducer},
 };
 use foldline_agents::{
@@ -74,6 +74,73 @@ where
     Ok((counts, emitter.into_inner()))
 }
 
+/// A part of a log, to be reduced.
+pub(crate) enum Part<'b> {
+    Bytes(&'b [u8]),
+    /// The log continues in another file.
+    NextFile,
+}
+
+/// What happened when a log was read.
+pub(crate) enum Moved {
+    /// This number of bytes was reduced.
+    Read(usize),
+    /// The log continues in another file, and was reduced up to it.
+    NextFile(Notice),
+    /// The file changed in another way.
+    Noticed(Notice),
+    /// There is nothing to read yet.
+    Idle,
+    /// There is nothing more to read.
+    End,
+    /// The reducer is done, and nothing was read.
+    Done,
+}
+
+/// The driver of every pipeline: reads the next part of a log, and reduces it in the span of the session that is being
+/// read.
+pub(crate) fn step(
+    log: &mut Log,
+    span: &Span,
+    reduce: impl FnOnce(Part<'_>) -> Result<(), Error>,
+) -> Result<Moved, Error> {
+    Ok(match log.step()? {
+        Step::Bytes(bytes) => {
+            span.in_scope(|| reduce(Part::Bytes(bytes)))?;
+            Moved::Read(bytes.len())
+        }
+        Step::NextFile(notice) => {
+            span.in_scope(|| reduce(Part::NextFile))?;
+            Moved::NextFile(notice)
+        }
+        Step::Notice(notice) => Moved::Noticed(notice),
+        Step::Idle => Moved::Idle,
+        Step::End => Moved::End,
+    })
+}
+
+/// [Reads](step) the next part of a log into a processor.
+pub(crate) fn advance<R, S, M, Out>(
+    log: &mut Log,
+    processor: &mut Processor<R, S, LogEmitter<M>, Records>,
+    each: impl FnMut(Out),
+) -> Result<Moved, Error>
+where
+    R: Reads<Records, S, Located<DomainEvent>>,
+    M: Emitter<Located<DomainEvent>, Out>,
+{
+    if processor.is_done() {
+        return Ok(Moved::Done);
+    }
+    step(log, &span(processor), |part| {
+        match part {
+            Part::Bytes(bytes) => processor.push(bytes, each),
+            Part::NextFile => processor.next_file(each),
+        }
+        Ok(())
+    })
+}
+
 /// Reads the rest of a log.
 fn read<R, S, M, Out>(
     log: &mut Log,
@@ -84,11 +151,7 @@ where
     R: Reads<Records, S, Located<DomainEvent>>,
     M: Emitter<Located<DomainEvent>, Out>,
 {
-    while !processor.is_done()
-        && let Step::Bytes(bytes) = log.step()?
-    {
-        span(&processor).in_scope(|| processor.push(bytes, &mut each));
-    }
+    while let Moved::Read(_) = advance(log, &mut processor, &mut each)? {}
     Ok(processor.finish(each))
 }
 

@@ -24,13 +24,12 @@ use crate::sink::SinkKinds;
 /// ```no_run
 /// use std::convert::Infallible;
 ///
-/// use foldline::{position::by_item, transduce::{Batch, Memoryless, emit_fn}};
+/// use foldline::{position::by_item, transduce::{Batch, memoryless}};
 /// use foldline_cli::Program;
 /// use foldline_domain::DomainEvent;
 ///
 /// let names = || {
-///     let names = emit_fn(|event: &DomainEvent| Batch::one(Ok::<_, Infallible>(event.name())));
-///     by_item(Memoryless(names))
+///     by_item(memoryless(|event: &DomainEvent| Batch::one(Ok::<_, Infallible>(event.name()))))
 /// };
 /// Program::builtin().sink("names", names).run();
 /// ```
@@ -63,8 +62,8 @@ impl Program {
     ///
     /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line. An `Err`
     /// or a panic ends this consumer, but neither the others nor the run; it is reported at the end,
-    /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a consumer without
-    /// one is wrapped in [`Memoryless`](foldline::transduce::Memoryless). One that needs neither positions nor sessions is
+    /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a closure without one is a
+    /// consumer by [`memoryless`](foldline::transduce::memoryless). One that needs neither positions nor sessions is
     /// adapted by [`by_item`](foldline::position::by_item).
     #[must_use]
     pub fn sink<M, Line, E>(

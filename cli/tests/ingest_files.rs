@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::logs::{assert_same, droid, dump, stdout};
-use foldline::transduce::{Batch, Memoryless, emit_fn};
+use foldline::transduce::{Batch, memoryless};
 use foldline_cli::Program;
 use foldline_database::sqlite::{DEFAULT_WAIT, Database};
 use foldline_domain::{DomainEvent, Located};
@@ -268,15 +268,13 @@ fn a_log_that_is_replaced_while_others_are_read_is_not_mistaken_for_its_successo
         let (b, moved, successor) = (b.clone(), moved.clone(), successor.clone());
         Program::builtin().sink("replaces", move || {
             let (b, moved, successor) = (b.clone(), moved.clone(), successor.clone());
-            Memoryless(emit_fn(
-                move |_: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
-                    if !moved.exists() {
-                        fs::rename(&b, &moved).unwrap();
-                        fs::write(&b, &successor).unwrap();
-                    }
-                    Batch::EMPTY
-                },
-            ))
+            memoryless(move |_: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
+                if !moved.exists() {
+                    fs::rename(&b, &moved).unwrap();
+                    fs::write(&b, &successor).unwrap();
+                }
+                Batch::EMPTY
+            })
         })
     };
     let (logs, db) = (place.log(""), place.db("db"));

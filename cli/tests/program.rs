@@ -11,7 +11,7 @@ use std::{
     process::ExitCode,
 };
 
-use foldline::transduce::{Batch, Emitter, Memoryless, Resume, Stateless, emit_fn};
+use foldline::transduce::{Batch, Emitter, Resume, memoryless};
 use foldline_agents::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object};
 use foldline_cli::Program;
 use foldline_domain::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome};
@@ -108,19 +108,25 @@ impl Emitter<Located<DomainEvent>, Result<String, String>> for Fails {
 }
 
 /// It counts only to fail once.
-impl Stateless for Fails {}
+impl Resume for Fails {
+    type State = ();
+
+    fn state(&self) {}
+
+    fn resume(&mut self, (): ()) {}
+}
 
 /// The program with a sink that fails at the second event.
 pub(crate) fn with_failing_sink() -> Program {
-    own_agent::program().sink("fails", || Memoryless(Fails(0)))
+    own_agent::program().sink("fails", || Fails(0))
 }
 
 fn with_bad_consumers() -> Program {
     let panics = || {
-        Memoryless(emit_fn(|event: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
+        memoryless(|event: &Located<DomainEvent>| -> Batch<Result<String, Infallible>> {
             assert!(!matches!(event.item, DomainEvent::NewToolCall { .. }), "no calls, please");
             Batch::one(Ok(event.item.name().to_owned()))
-        }))
+        })
     };
     with_failing_sink().sink("panics", panics)
 }
@@ -180,7 +186,7 @@ impl Resume for Forgets {
 #[test]
 fn a_panic_of_a_consumer_is_its_own_wherever_it_is() {
     let (place, program) = (Place::new(), own_agent::program().sink("forgets", || Forgets));
-    let cannot = || -> Memoryless<Fails> { panic!("it cannot be made") };
+    let cannot = || -> Fails { panic!("it cannot be made") };
     let program = program.sink("cannot", cannot);
     let replay = ["replay", "@log.jsonl", "--format", "events", "--out", "@out"];
     assert_eq!(place.run(&program, &replay), code(0));

@@ -2,8 +2,8 @@
 //!
 //! A [`Store`] is a database of sessions, entries, tool calls and costs, such as
 //! [`sqlite::Database`](crate::sqlite::Database). Its queries, in [`query`], are methods of `dyn Store`, so they are
-//! written once for all engines. [`RowEmitter`] turns domain events into [`Rows`], which a store commits as a
-//! [`Ledger`](foldline::ledger::Ledger), and [`SessionEvents`] reads them back.
+//! written once for all engines. [`RowEmitter`] turns domain events into changes, which become [`Rows`], the
+//! output that a store commits as a [`Ledger`](foldline::ledger::Ledger); [`SessionEvents`] reads them back.
 
 pub(crate) mod checkpoint;
 mod dialect;
@@ -27,7 +27,7 @@ pub(crate) mod words;
 pub use self::{
     dialect::Dialect,
     error::StoreError,
-    prepared::{RowEmitter, Rows},
+    prepared::{RowChange, RowChanges, RowEmitter, Rows},
     read::StoredEntry,
     row::{Cell, FromCell, Row},
     store::{Parameter, Store},

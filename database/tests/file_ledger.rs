@@ -1,18 +1,18 @@
 //! One driver with two kinds of ledgers.
 
-use std::{fs, path::Path};
+use std::{fs, mem, path::Path};
 
 use foldline::{
     ledger::{
         Checkpoint, Commit, CommitError, FileLedger, FileLedgerError, Ledger, SourceFacts,
         SourceName,
     },
-    processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
-    transduce::{Batch, Emitter, Gather, Reducer, Resume},
+    processor::{Collect, DEFAULT_MAX_LINE, Processor, Snapshot},
+    transduce::{Emitter, Reducer, Resume, Tee, map},
 };
 use foldline_agents::{Records, Reducing, droid::Droid, wire::Record};
 use foldline_database::{
-    RowEmitter,
+    RowChanges, RowEmitter,
     sqlite::{DEFAULT_WAIT, Database},
 };
 use foldline_domain::{
@@ -22,113 +22,32 @@ use foldline_domain::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Collects patches as lines, like the output of `replay --format patches`.
-#[derive(Default)]
-struct PatchLines {
-    stream: PatchStream,
-    bytes: Vec<u8>,
-}
-
-impl PatchLines {
-    fn write(&mut self, records: Batch<PatchRecord>) -> Batch<()> {
-        for record in records {
-            foldline_json::append(&mut self.bytes, &record).unwrap();
-            self.bytes.push(b'\n');
-        }
-        Batch::EMPTY
-    }
-}
-
-impl Emitter<Located<DomainEvent>, ()> for PatchLines {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<()> {
-        let records = self.stream.emit(event);
-        self.write(records)
-    }
-
-    fn finish(&mut self) -> Batch<()> {
-        let records = self.stream.finish();
-        self.write(records)
-    }
-}
-
-impl Gather for PatchLines {
-    type Segment = Vec<u8>;
-
-    fn cut(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
-    }
-
-    fn size(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-impl Resume for PatchLines {
-    type State = PatchStreamState;
-
-    fn state(&self) -> PatchStreamState {
-        self.stream.state()
-    }
-
-    fn resume(&mut self, state: PatchStreamState) {
-        self.stream.resume(state);
-    }
-}
-
-/// An output and a value next to it that has no output.
-struct Beside<M, S>(M, S);
-
-impl<Event, M, S, A, B> Emitter<Event, (Batch<A>, Batch<B>)> for Beside<M, S>
-where
-    M: Emitter<Event, A>,
-    S: Emitter<Event, B>,
-{
-    fn emit(&mut self, event: &Event) -> Batch<(Batch<A>, Batch<B>)> {
-        let both = (self.0.emit(event), self.1.emit(event));
-        if both.0.is_empty() && both.1.is_empty() { Batch::EMPTY } else { Batch::one(both) }
-    }
-}
-
-impl<M: Gather, S: Gather<Segment = ()>> Gather for Beside<M, S> {
-    type Segment = M::Segment;
-
-    fn cut(&mut self) -> M::Segment {
-        self.1.cut();
-        self.0.cut()
-    }
-
-    fn size(&self) -> usize {
-        self.0.size() + self.1.size()
-    }
-}
-
-impl<M: Resume, S: Resume> Resume for Beside<M, S> {
-    type State = (M::State, S::State);
-
-    fn state(&self) -> Self::State {
-        (self.0.state(), self.1.state())
-    }
-
-    fn resume(&mut self, (main, side): Self::State) {
-        self.0.resume(main);
-        self.1.resume(side);
-    }
+/// Patches as lines, like the output of `replay --format patches`.
+fn patch_lines() -> impl Emitter<Located<DomainEvent>, Vec<u8>> + Resume<State = PatchStreamState> {
+    map(PatchStream::default(), |record: PatchRecord| {
+        let mut line = Vec::new();
+        foldline_json::append(&mut line, &record).unwrap();
+        line.push(b'\n');
+        line
+    })
 }
 
 /// Continues from the ledger's position with at most `segments` commits. Returns whether the input is complete.
-fn drive<L, R, S, M, Out>(
+fn drive<L, R, S, M, C>(
     ledger: &mut L,
     name: &SourceName,
     reducer: R,
     emitter: M,
     log: &[u8],
     segments: usize,
+    output: impl Fn(C) -> L::Output,
 ) -> Result<bool, CommitError<L::Error>>
 where
     R: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
     S: Serialize + DeserializeOwned,
-    M: Emitter<Located<DomainEvent>, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
-    L: Ledger<Output = M::Segment>,
+    M: Emitter<Located<DomainEvent>, C::Item> + Resume<State: Serialize + DeserializeOwned>,
+    C: Collect,
+    L: Ledger,
 {
     let stored = ledger.load(name)?;
     let mut expected = None;
@@ -151,17 +70,17 @@ where
             Processor::resume(Records, reducer, snapshot, emitter, DEFAULT_MAX_LINE)
         }
     };
-    let mut done = 0;
+    let (mut done, mut collected) = (0, C::default());
     let begin = usize::try_from(processor.position().offset).unwrap();
     let facts = || SourceFacts { path: name.to_string(), ..SourceFacts::default() };
     for chunk in log[begin..].chunks(700) {
-        processor.push(chunk, |_| {});
+        processor.push(chunk, |out| collected.add(out));
         let position = processor.position();
         if expected == Some(position) {
             continue;
         }
         let state = Json::of(&processor.snapshot()).unwrap();
-        let output = processor.cut();
+        let output = output(mem::take(&mut collected));
         let checkpoint = Checkpoint { facts: facts(), position, state, complete: false };
         ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;
         expected = Some(position);
@@ -170,9 +89,9 @@ where
             return Ok(false);
         }
     }
-    let mut finished = processor.finish(|_| {});
+    let finished = processor.finish(|out| collected.add(out));
     let state = Json::of(&finished.snapshot()).unwrap();
-    let output = finished.emitter.cut();
+    let output = output(collected);
     let position = finished.framer.position;
     let checkpoint = Checkpoint { facts: facts(), position, state, complete: true };
     ledger.commit(&[Commit { source: name.clone(), expected, checkpoint, output }], &[])?;
@@ -196,8 +115,9 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
         let mut rounds = 0;
         loop {
             let mut ledger = FileLedger::open(&out, &journal).unwrap();
-            let fan = Beside(PatchLines::default(), Metrics::default());
-            let all = drive(&mut ledger, &name, locating(executor), fan, &log(), step).unwrap();
+            let fan = Tee { main: patch_lines(), side: Metrics::default() };
+            let (reducer, log, same) = (locating(executor), log(), |lines: Vec<u8>| lines);
+            let all = drive(&mut ledger, &name, reducer, fan, &log, step, same).unwrap();
             rounds += 1;
             drop(ledger);
             if all {
@@ -230,8 +150,10 @@ fn the_same_driver_fills_a_database() {
         let path = folder.path().join(format!("{step}"));
         loop {
             let mut database = Database::open(&path, DEFAULT_WAIT).unwrap();
-            let fan = Beside(RowEmitter::default(), Metrics::default());
-            if drive(&mut database, &name, locating(executor), fan, &log(), step).unwrap() {
+            let fan = Tee { main: RowEmitter, side: Metrics::default() };
+            let (reducer, log) = (locating(executor), log());
+            if drive(&mut database, &name, reducer, fan, &log, step, RowChanges::into_rows).unwrap()
+            {
                 break;
             }
         }

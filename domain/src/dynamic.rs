@@ -40,8 +40,8 @@ use crate::conversation::{DomainEvent, Json};
 pub struct DynEmitter(Box<dyn AnyEmitter>);
 
 impl DynEmitter {
-    /// A consumer that can be resumed from a stored memory. An emitter without a memory is wrapped in
-    /// [`Memoryless`](foldline::transduce::Memoryless).
+    /// A consumer that can be resumed from a stored memory. A closure without one is an emitter by
+    /// [`memoryless`](foldline::transduce::memoryless).
     pub fn new<M, Out, W>(lines: Lines<M, Out, W>) -> Self
     where
         M: Emitter<Located<DomainEvent>, Out> + Resume + Send + 'static,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use foldline::transduce::{Batch, Emitter, Gather, Resume};
+use foldline::transduce::{Batch, Emitter, Resume};
 use tracing::{Span, info, info_span, trace, warn};
 
 use crate::conversation::{DomainEvent, Located, Position, SessionKey, WarningKind};
@@ -158,17 +158,5 @@ impl<M: Resume> Resume for Traced<M> {
 
     fn resume(&mut self, state: M::State) {
         self.emitter.resume(state);
-    }
-}
-
-impl<M: Gather> Gather for Traced<M> {
-    type Segment = M::Segment;
-
-    fn cut(&mut self) -> M::Segment {
-        self.emitter.cut()
-    }
-
-    fn size(&self) -> usize {
-        self.emitter.size()
     }
 }

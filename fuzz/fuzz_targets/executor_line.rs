@@ -1,9 +1,13 @@
 //! Executors read lines: no panic, JSON out, and a state that can be stored.
 #![no_main]
 
-use foldline_agents::{DynExecutor, Records, Registry, wire::Record};
-use foldline_domain::{DomainEvent, Json, Located, locating, LocatingState};
-use foldline::{processor::{LineFramer, Processor, Snapshot}, transduce::{Batch, emit_fn, Memoryless, Transducer}};
+use foldline::{
+    processor::{LineFramer, Processor, Snapshot},
+    transduce::{Batch, Transducer, memoryless},
+};
+use foldline_agents::Records;
+use foldline_agents::{DynExecutor, Registry, wire::Record};
+use foldline_domain::{DomainEvent, Json, Located, LocatingState, locating};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,13 +24,13 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn check(executor: &DynExecutor, bytes: &[u8]) {
-    let write = Memoryless(emit_fn(|event: &Located<DomainEvent>| {
+    let write = memoryless(|event: &Located<DomainEvent>| {
         let mut written = Vec::new();
         foldline_json::append(&mut written, event).expect("events have a JSON form");
         let read: Result<serde_json::Value, _> = serde_json::from_slice(&written);
         read.expect("what is written is JSON that others read");
         Batch::<()>::EMPTY
-    }));
+    });
     let transducer = Transducer::new(locating(executor), write);
     let mut processor = Processor::with_framer(Records, transducer, LineFramer::new(1 << 16));
     processor.push(bytes, |()| {});

@@ -3,7 +3,7 @@
 use super::located::Located;
 use crate::transduce::{
     Batch, Emitter,
-    wrapper::{access, forward_memory},
+    wrapper::{access, forward_resume},
 };
 
 /// Converts an emitter for `T` into an emitter for [`Located<T>`](Located), which reads the item and ignores the
@@ -43,4 +43,4 @@ impl<T, Out, M: Emitter<T, Out>> Emitter<Located<T>, Out> for ByItem<M> {
 }
 
 access!(ByItem<M>, emitter: M);
-forward_memory!(ByItem<M>, emitter: M);
+forward_resume!(ByItem<M>, emitter: M);

@@ -7,12 +7,15 @@ mod drive;
 mod line;
 mod relay;
 
+use std::mem;
+
 use tracing::debug;
 
 pub use self::{
     decode::{Damage, Decode, Reads, TextLines},
     drive::{
-        Counts, Finished, LastSegment, SegmentLimits, Segments, Snapshot, SnapshotError, Within,
+        Collect, Counts, Finished, LastSegment, SegmentLimits, Segments, Snapshot, SnapshotError,
+        Within,
     },
     line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
     relay::{HeapSize, ParseAhead},
@@ -23,7 +26,7 @@ use self::{
 };
 use crate::{
     position::{Located, Position},
-    transduce::{Emitter, Gather, Resume, Transducer},
+    transduce::{Emitter, Resume, Transducer},
 };
 
 /// Drives a [`Transducer`] with bytes.
@@ -53,8 +56,8 @@ pub struct Processor<R, S, M, D: Decode> {
     drive: Drive<R, S, M, D>,
 }
 
-/// The number of bytes that are split into lines at once if there is a limit: small, because the rest is copied when
-/// the limit is reached.
+/// The number of bytes that are split into lines at once if the processor pauses: small, because the rest is copied
+/// when it does.
 const SLICE: usize = 8 << 10;
 
 /// The result of [`Processor::flush_last_line`].
@@ -130,36 +133,12 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         Snapshot { framer, within, counts, state, emitter }
     }
 
-    /// Takes the emitter's collected output since the last cut.
-    pub fn cut(&mut self) -> M::Segment
-    where
-        M: Gather,
-    {
-        self.drive.transducer.emitter_mut().cut()
-    }
-
     /// Adds to every event the SHA-256 digest of the line that caused it ([`Located::line_sha256`]): of its bytes in
     /// the log, without the line end and without the byte order mark at the start of the log.
     #[must_use]
     pub fn with_line_hashes(mut self) -> Self {
         self.drive.hashes_lines = true;
         self
-    }
-
-    /// Pauses as soon as the emitter has [collected](Gather::size) `size` or more, even in the middle of a line: the
-    /// rest of the pushed bytes is held until [`go_on`](Self::go_on).
-    #[must_use]
-    pub fn pausing_at(mut self, size: usize) -> Self
-    where
-        M: Gather,
-    {
-        self.drive.limit = Some((M::size, size));
-        self
-    }
-
-    /// Whether pushed bytes are held because of [`pausing_at`](Self::pausing_at).
-    pub fn is_paused(&self) -> bool {
-        matches!(self.drive.stage, Stage::Paused(_))
     }
 
     /// Counts of the data read so far.
@@ -205,19 +184,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         R: Reads<D, S, E>,
         M: Emitter<E, Out>,
     {
-        self.push_bytes(bytes, &mut emitting::<E, _, _>(&mut each));
-        let Counts { lines, records, .. } = self.counts();
-        debug!(bytes = bytes.len(), lines, records, "bytes processed");
-    }
-
-    /// Reduces the data that was held when the processor [paused](Self::pausing_at), until it pauses again: at least
-    /// one record.
-    pub fn go_on<E, Out>(&mut self, mut each: impl FnMut(Out))
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.reduce_held(&mut emitting::<E, _, _>(&mut each));
+        self.push_by(bytes, &mut emitting::<E, _, _>(&mut each));
     }
 
     /// Ends the current line, although it has no line end, and reduces it.
@@ -236,16 +203,17 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         R: Reads<D, S, E>,
         M: Emitter<E, Out>,
     {
-        let step = &mut emitting::<E, _, _>(&mut each);
-        self.reduce_last_line(step);
-        self.drain(step);
-        if !self.is_done() {
-            self.framer.begin_again();
-        }
+        self.end_file(&mut emitting::<E, _, _>(&mut each));
     }
 
     // The following functions take `step` as it is: a reference to a reference would be another type, and all of this
     // would be compiled again for it.
+
+    fn push_by(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
+        self.push_bytes(bytes, step);
+        let Counts { lines, records, .. } = self.counts();
+        debug!(bytes = bytes.len(), lines, records, "bytes processed");
+    }
 
     /// Reduces every line that `bytes` complete.
     fn push_bytes(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
@@ -255,6 +223,11 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         }
         self.drive.look(self.framer.state(), step);
         self.reduce(bytes, step);
+    }
+
+    /// Whether pushed bytes are held.
+    fn is_paused(&self) -> bool {
+        matches!(self.drive.stage, Stage::Paused(_))
     }
 
     /// Reduces the held data, and the current line.
@@ -273,23 +246,31 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
 
     /// Reduces the held data, without pausing.
     fn drain(&mut self, step: &mut impl Step<R, S, M, D>) {
-        let limit = self.drive.limit.take();
+        let pauses = mem::take(&mut self.drive.pauses);
         self.reduce_held(step);
-        self.drive.limit = limit;
+        self.drive.pauses = pauses;
     }
 
-    /// Reduces the lines that `bytes` complete, and holds the rest when the limit is reached.
+    /// Reduces the lines that `bytes` complete, and holds the rest when the step is full.
     fn reduce(&mut self, bytes: &[u8], step: &mut impl Step<R, S, M, D>) {
         let Self { framer, drive } = self;
-        let slice = if drive.limit.is_some() { SLICE } else { usize::MAX };
+        let slice = if drive.pauses { SLICE } else { usize::MAX };
         let mut rest = bytes;
-        while !rest.is_empty() && drive.may_go_on() {
+        while !rest.is_empty() && drive.may_go_on(step) {
             let (next, after) = rest.split_at(rest.len().min(slice));
             drive.begin = framer.state();
             framer.push(next, |line| drive.take(line, step));
             rest = after;
         }
         drive.keep(rest);
+    }
+
+    fn end_file(&mut self, step: &mut impl Step<R, S, M, D>) {
+        self.reduce_last_line(step);
+        self.drain(step);
+        if !self.is_done() {
+            self.framer.begin_again();
+        }
     }
 
     /// The input pauses, and may have been cut within a line: reduces the last line, which has no line end, if it
@@ -299,7 +280,10 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         R: Reads<D, S, E>,
         M: Emitter<E, Out>,
     {
-        let step = &mut emitting::<E, _, _>(&mut each);
+        self.end_whole_line(&mut emitting::<E, _, _>(&mut each))
+    }
+
+    fn end_whole_line(&mut self, step: &mut impl Step<R, S, M, D>) -> LastLine {
         self.drain(step);
         if self.is_done() {
             return LastLine::None;

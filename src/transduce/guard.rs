@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use super::{Batch, Emitter, Gather, Reducer, Resume, wrapper::access};
+use super::{Batch, Emitter, Reducer, Resume, wrapper::access};
 
 /// Wraps a reducer or an emitter and turns its panics into outputs, so that the others continue: the other sessions
 /// of a [`Keyed`](super::Keyed), the other emitters of a tuple.
@@ -174,23 +174,5 @@ impl<M: Resume> Resume for Guarded<M> {
             Some(state) => caught(|| self.inner.resume(state)).is_err(),
             None => true,
         };
-    }
-}
-
-/// Output collected before a panic may be incomplete, and is not returned.
-impl<M: Gather> Gather for Guarded<M> {
-    type Segment = Result<M::Segment, Fault>;
-
-    fn cut(&mut self) -> Result<M::Segment, Fault> {
-        if self.is_lost {
-            return Err(Fault::Skipped);
-        }
-        let cut = caught(|| self.inner.cut());
-        self.is_lost = cut.is_err();
-        cut
-    }
-
-    fn size(&self) -> usize {
-        if self.is_lost { 0 } else { caught(|| self.inner.size()).unwrap_or(0) }
     }
 }

@@ -105,8 +105,8 @@ pub(crate) mod wrapper;
 
 pub use batch::Batch;
 pub use emitter::{
-    AtEnd, Collecting, Contramap, EmitFn, Emitter, Filter, Gather, KeyedEmitter, Map, Memoryless,
-    Resume, Stateless, Tee, at_end, collecting, contramap, emit_fn, filter, map,
+    AtEnd, Contramap, EmitFn, Emitter, Filter, KeyedEmitter, Map, Memoryless, Resume, Tee, at_end,
+    contramap, emit_fn, filter, map, memoryless,
 };
 pub use guard::{Fault, Guarded, guard};
 pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};

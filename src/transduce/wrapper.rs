@@ -1,4 +1,4 @@
-//! Common parts of all wrappers: access to the inner value, and forwarding of `Resume` and `Gather`.
+//! Common parts of all wrappers: access to the inner value, and forwarding of `Resume`.
 
 /// `into_inner`, `get_ref` and `get_mut`, named as in `std::io`.
 macro_rules! access {
@@ -50,14 +50,7 @@ macro_rules! access_pair {
     };
 }
 
-/// `Resume` and `Gather` for a wrapper that adds no memory to the inner emitter.
-macro_rules! forward_memory {
-    ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
-        $crate::transduce::wrapper::forward_resume!($Wrapper<$($P),+>, $field: $M);
-        $crate::transduce::wrapper::forward_gather!($Wrapper<$($P),+>, $field: $M);
-    };
-}
-
+/// `Resume` for a wrapper that adds no memory to the inner emitter.
 macro_rules! forward_resume {
     ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
         impl<$($P),+> $crate::transduce::Resume for $Wrapper<$($P),+>
@@ -77,23 +70,4 @@ macro_rules! forward_resume {
     };
 }
 
-macro_rules! forward_gather {
-    ($Wrapper:ident<$($P:ident),+>, $field:tt: $M:ident) => {
-        impl<$($P),+> $crate::transduce::Gather for $Wrapper<$($P),+>
-        where
-            $M: $crate::transduce::Gather,
-        {
-            type Segment = $M::Segment;
-
-            fn cut(&mut self) -> $M::Segment {
-                self.$field.cut()
-            }
-
-            fn size(&self) -> usize {
-                self.$field.size()
-            }
-        }
-    };
-}
-
-pub(crate) use {access, access_pair, forward_gather, forward_memory, forward_resume};
+pub(crate) use {access, access_pair, forward_resume};

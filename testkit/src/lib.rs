@@ -3,7 +3,7 @@
 //! - An **executor**: call [`law::every`] with it and one of your logs in a test. For more variants, run it in a
 //!   property test on [`generate::mutated`] versions of that log.
 //! - An **emitter**: call [`law::emitter`] in a property test over [`generate::events`]. If its memory can be stored,
-//!   call [`law::resume`] too; if it gathers segments for a ledger, [`law::gather`].
+//!   call [`law::resume`] too; if a ledger commits its output, [`law::segments`].
 //! - A **ledger**: write a small [`ledger::Engine`], and call [`ledger::check`] and, in a property
 //!   test, [`ledger::model`].
 //!

@@ -5,10 +5,10 @@ use std::fmt::Debug;
 
 use foldline::{
     ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
-    transduce::{Emitter, Gather, KeyedEmitter},
+    transduce::{Emitter, KeyedEmitter},
 };
 use foldline_database::{
-    RowEmitter, Rows,
+    RowChanges, RowEmitter, Rows,
     sqlite::{DEFAULT_WAIT, Database},
     usage::UsageEmitter,
 };
@@ -37,11 +37,12 @@ fn fewer_cases(times: u32) -> ProptestConfig {
 }
 
 /// The content of a database after segments were committed one by one.
-fn database_of(segments: Vec<Rows>) -> Vec<Vec<String>> {
+fn database_of(segments: Vec<RowChanges>) -> Vec<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
     let mut expected = None;
-    for (line, output) in (1..).zip(segments) {
+    for (line, changes) in (1..).zip(segments) {
+        let output = changes.into_rows();
         let position = Position { line, offset: line };
         let (facts, state) = (SourceFacts::default(), Json::default());
         let checkpoint = Checkpoint { facts, position, state, complete: false };
@@ -137,7 +138,7 @@ proptest! {
 
     #[test]
     fn rows(events in generate::located_events()) {
-        law::emitter(RowEmitter::default, &events)?;
+        law::emitter(|| RowEmitter, &events)?;
     }
 }
 
@@ -162,8 +163,7 @@ proptest! {
 
     #[test]
     fn rows_in_a_database(events in generate::located_events()) {
-        law::gather(RowEmitter::default, &events, database_of)?;
-        law::gather_and_resume(RowEmitter::default, &events, database_of)?;
+        law::segments(|| RowEmitter, &events, database_of)?;
     }
 }
 
@@ -180,9 +180,6 @@ fn place(session: SessionKey, events: &[Located<DomainEvent>]) -> usize {
 
 /// The rows of one session.
 fn session_rows(session: SessionKey, events: &[Located<DomainEvent>]) -> Vec<String> {
-    let mut emitter = RowEmitter::default();
-    events.iter().for_each(|event| drop(emitter.emit(event)));
-    drop(emitter.finish());
     let folder = tempfile::tempdir().unwrap();
     let mut database = Database::open(&folder.path().join("database"), DEFAULT_WAIT).unwrap();
     let checkpoint = Checkpoint {
@@ -191,7 +188,7 @@ fn session_rows(session: SessionKey, events: &[Located<DomainEvent>]) -> Vec<Str
         state: Json::default(),
         complete: false,
     };
-    let (source, output) = (SourceName::from("log"), emitter.cut());
+    let (source, output) = (SourceName::from("log"), events.iter().collect::<Rows>());
     database.commit(&[Commit { source, expected: None, checkpoint, output }], &[]).unwrap();
     let connection = database.connection();
     let sql = "SELECT id FROM sessions ORDER BY id LIMIT 1 OFFSET ?1";

@@ -8,8 +8,10 @@ use std::{
     },
 };
 
-use foldline::processor::HeapSize;
-use foldline::transduce::{Batch, Emitter, Gather, Reducer, Resume, emit_fn, reduce_fn};
+use foldline::{
+    processor::{Collect, HeapSize},
+    transduce::{Batch, Emitter, Reducer, Resume, emit_fn, reduce_fn},
+};
 use foldline_agents::{
     NamesSession, Reducing,
     droid::Droid,
@@ -263,76 +265,64 @@ fn a_violation_says_what_differs_where() {
     );
 }
 
-/// Joins its input, and forgets or loses data at a cut.
+/// Emits its sum, and may forget it.
 #[derive(Default)]
-struct Joins {
-    count: u32,
-    gathered: Vec<u32>,
+struct Sums {
+    sum: u32,
     forgets: bool,
-    loses: bool,
 }
 
-impl Joins {
-    fn good() -> Self {
-        Self::default()
-    }
-
-    fn forgetful() -> Self {
-        Self { forgets: true, ..Self::default() }
-    }
-
-    fn lossy() -> Self {
-        Self { loses: true, ..Self::default() }
-    }
-}
-
-impl Emitter<u32, u32> for Joins {
+impl Emitter<u32, u32> for Sums {
     fn emit(&mut self, n: &u32) -> Batch<u32> {
-        self.count += n;
-        self.gathered.push(self.count);
-        Batch::one(self.count)
+        self.sum += n;
+        Batch::one(self.sum)
     }
 }
 
-impl Resume for Joins {
+impl Resume for Sums {
     type State = u32;
 
     fn state(&self) -> u32 {
-        if self.forgets { 0 } else { self.count }
+        if self.forgets { 0 } else { self.sum }
     }
 
-    fn resume(&mut self, count: u32) {
-        self.count = count;
+    fn resume(&mut self, sum: u32) {
+        self.sum = sum;
     }
 }
 
-impl Gather for Joins {
-    type Segment = Vec<u32>;
+/// Collects at most so many numbers, and is of this size without one.
+#[derive(Default)]
+struct Numbers<const MOST: usize, const EMPTY: usize>(Vec<u32>);
 
-    fn cut(&mut self) -> Vec<u32> {
-        let mut segment = std::mem::take(&mut self.gathered);
-        if self.loses && segment.len() < 3 {
-            segment.pop();
+impl<const MOST: usize, const EMPTY: usize> Collect for Numbers<MOST, EMPTY> {
+    type Item = u32;
+
+    fn add(&mut self, n: u32) {
+        if self.0.len() < MOST {
+            self.0.push(n);
         }
-        segment
     }
 
     fn size(&self) -> usize {
-        self.gathered.len()
+        EMPTY + self.0.len()
     }
 }
 
 #[test]
-fn an_emitter_that_forgets_or_loses_something_is_found() {
-    let events = [1, 2, 3, 4];
-    let join = |segments: Vec<Vec<u32>>| segments.concat();
-    resume(Joins::good, &events).unwrap();
-    gather(Joins::good, &events, join).unwrap();
-    gather_and_resume(Joins::good, &events, join).unwrap();
-    assert_eq!(law_of(resume(Joins::forgetful, &events)), (2, Place::Event(1)));
-    gather(Joins::forgetful, &events, join).unwrap();
-    assert_eq!(law_of(gather_and_resume(Joins::forgetful, &events, join)), (3, Place::Completion));
-    assert_eq!(law_of(gather(Joins::lossy, &events, join)), (3, Place::Completion));
+fn an_emitter_that_forgets_and_a_segment_that_loses_something_are_found() {
+    fn join<const MOST: usize, const EMPTY: usize>(
+        segments: Vec<Numbers<MOST, EMPTY>>,
+    ) -> Vec<u32> {
+        segments.into_iter().flat_map(|segment| segment.0).collect()
+    }
+    let (events, forgetful) = ([1, 2, 3, 4], || Sums { forgets: true, ..Sums::default() });
+    resume(Sums::default, &events).unwrap();
+    segments(Sums::default, &events, join::<9, 0>).unwrap();
+    assert_eq!(law_of(resume(forgetful, &events)), (2, Place::Event(1)));
+    assert_eq!(law_of(segments(forgetful, &events, join::<9, 0>)), (3, Place::Completion));
+    assert_eq!(law_of(segments(Sums::default, &events, join::<3, 0>)), (3, Place::Completion));
+    assert_eq!(law_of(segments(Sums::default, &events, join::<9, 1>)), (3, Place::Unknown));
 }
 
 #[test]
@@ -344,9 +334,9 @@ fn the_laws_of_emitters_are_reported() {
     let dying = || emit_fn(|n: &u32| Batch::one(9 / n));
     assert_eq!(of(emitter(dying, &[1, 0])), (6, Place::Unknown));
     let laws = [Law::Determinism, Law::Totality, Law::Independence];
-    let report = emitter(Joins::good, &[1, 2]).unwrap();
+    let report = emitter(Sums::default, &[1, 2]).unwrap();
     assert_eq!(report.checked().collect::<Vec<_>>(), laws);
-    let nothing = emitter(Joins::good, &[]).unwrap();
+    let nothing = emitter(Sums::default, &[]).unwrap();
     assert_eq!(nothing.checked().count(), 0);
     assert!(nothing.to_string().starts_with("law 1 (determinism): vacuous, no event\n"));
 }

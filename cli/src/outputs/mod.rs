@@ -23,7 +23,11 @@ use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
 };
-use crate::{error::Error, sink::Gathered, verbs::audit_key::signing_key};
+use crate::{
+    error::Error,
+    sink::{Gathered, Written},
+    verbs::audit_key::signing_key,
+};
 
 /// The outputs of a database.
 pub struct Outputs {
@@ -113,10 +117,10 @@ impl Outputs {
         if let (Some(trail), Some(records)) = (&mut self.trail, records) {
             trail.append(&records);
         }
-        for (name, spool) in gathered {
-            if let Some(sink) = self.sinks.iter_mut().find(|sink| sink.name == name) {
-                spool.read(|bytes| {
-                    sink.file.staged().extend(bytes);
+        for Written { sink, bytes } in gathered {
+            if let Some(SinkFile { file, .. }) = self.sinks.iter_mut().find(|it| it.name == sink) {
+                bytes.read(|bytes| {
+                    file.staged().extend(bytes);
                     io::Result::Ok(())
                 })?;
             }

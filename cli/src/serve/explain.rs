@@ -6,14 +6,19 @@ use std::convert::Infallible;
 
 use foldline::{
     processor::DEFAULT_MAX_LINE,
-    source::{LogFile, SourceError, Step},
+    source::{LogFile, SourceError},
     transduce::{Batch, Emitter, filter},
 };
 use foldline_database::query::SessionLog;
 use foldline_domain::{DomainEvent, EntryIdx, Located, Position, SessionKey, patch::PatchStream};
 use foldline_render::html::HtmlEmitter;
 
-use crate::{error::Error, log::Log, pipeline, program::Program};
+use crate::{
+    error::Error,
+    log::Log,
+    pipeline::{self, Moved},
+    program::Program,
+};
 
 /// The largest number of displayed bytes of a line.
 const MOST_LINE: usize = 64 << 10;
@@ -52,11 +57,7 @@ pub(super) fn explain(
     let key = SessionKey(source.key);
     let collect = filter(collect, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, collect, DEFAULT_MAX_LINE, log.span());
-    while !processor.is_done()
-        && let Step::Bytes(bytes) = log.step()?
-    {
-        processor.push(bytes, |_| {});
-    }
+    while let Moved::Read(_) = pipeline::advance(&mut log, &mut processor, |_| {})? {}
     processor.flush_last_line(|_| {});
     let mut causes = std::mem::take(&mut pipeline::emitter_mut(&mut processor).get_mut().causes);
     let mut file = openers.open_regular(&*source.path)?;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use foldline::{
     position::{ByItem, Located, SessionKey, by_item},
-    transduce::{Batch, KeyedEmitter, Map, Memoryless, at_end, emit_fn, map},
+    transduce::{Batch, KeyedEmitter, Map, at_end, map, memoryless},
 };
 use foldline_domain::{
     Conversation, DomainEvent, DynEmitter, audit::AuditTrail, lines::Lines, metrics::Metrics,
@@ -32,7 +32,7 @@ pub(super) fn kinds() -> Vec<SinkKind> {
         resumable(
             "events",
             "Domain events, one on each line, with session and log position",
-            |_, writer| DynEmitter::new(Lines::json(Memoryless(emit_fn(event)), writer)),
+            |_, writer| DynEmitter::new(Lines::json(memoryless(event), writer)),
         ),
         resumable("conversation", "A JSON document for each session", conversation).whole(),
         resumable("metrics", "Counters in the Prometheus text format, at the end", metrics).whole(),

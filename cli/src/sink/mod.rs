@@ -24,7 +24,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use self::otlp::Endpoints;
 pub(crate) use self::{
     kind::{ContentArgs, SinkKind, SinkOptions, Writer},
-    running::{Gathered, Sinks},
+    running::Sinks,
+    spool::{Gathered, Written},
 };
 use crate::{distinct::DistinctFiles, error::Error};
 

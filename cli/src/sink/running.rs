@@ -1,10 +1,10 @@
 //! [`Sinks`]: the sinks of a run, in one fan-out.
 
-use std::{collections::BTreeMap, convert::Infallible, fmt, io, path::Path};
+use std::{collections::BTreeMap, fmt, io, path::Path};
 
 use foldline::{
     processor::Counts,
-    transduce::{Batch, Emitter, Fault, Gather, Guarded, Resume, guard},
+    transduce::{Batch, Emitter, Fault, Guarded, Resume, guard},
 };
 use foldline_domain::{DomainEvent, DynEmitter, Json, Located};
 use foldline_render::terminal::neutralise_line;
@@ -15,7 +15,7 @@ use super::otlp::Collector;
 use super::{ChosenSink, SinkOutput};
 use super::{
     kind::{SinkKind, SinkOptions, Writer},
-    spool::{SharedSpool, Spool},
+    spool::{SharedSpool, Written},
 };
 use crate::{error::Error, say::say};
 
@@ -35,7 +35,7 @@ struct Running {
     name: &'static str,
     /// `None` if it could not be made.
     sink: Option<Guarded<DynEmitter>>,
-    /// The bytes since the last cut, for a sink that does not write directly.
+    /// The destination of a sink that does not write directly.
     gathered: Option<SharedSpool>,
     /// What sends its lines.
     #[cfg(feature = "otlp")]
@@ -52,9 +52,6 @@ pub(crate) enum Memory {
     /// None: it failed.
     Failed,
 }
-
-/// The collected bytes of a sink, with its name.
-pub(crate) type Gathered = Vec<(&'static str, Spool)>;
 
 impl Sinks {
     /// Adds a sink that writes to `writer`.
@@ -85,7 +82,7 @@ impl Sinks {
         Ok(())
     }
 
-    /// Adds a sink whose lines are collected until they are cut: in memory or, if there are many, in a file in
+    /// Adds a sink whose lines are emitted, since they are committed: in memory or, if there are many, in a file in
     /// this folder.
     pub(crate) fn gather(&mut self, kind: &SinkKind, options: &SinkOptions, folder: Option<&Path>) {
         let spool = SharedSpool::new(folder);
@@ -97,6 +94,20 @@ impl Sinks {
     /// Whether the events of a sink need the digests of their lines.
     pub(crate) fn hashes_lines(&self) -> bool {
         self.hashes_lines
+    }
+
+    /// Calls every sink that works, and returns what it wrote.
+    fn each(
+        &mut self,
+        mut call: impl FnMut(&mut Guarded<DynEmitter>) -> Batch<Result<io::Error, Fault>>,
+    ) -> Batch<Written> {
+        let mut written = Batch::EMPTY;
+        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
+            let failures = running.sink.as_mut().map(&mut call);
+            running.note(failures.unwrap_or_default());
+            written.extend(running.written());
+        }
+        written
     }
 
     /// Flushes all sinks.
@@ -191,6 +202,14 @@ impl Running {
         }
     }
 
+    /// Takes what it wrote, if it does not write directly. What was written before a failure was flushed.
+    fn written(&mut self) -> Option<Written> {
+        self.gathered.as_ref()?;
+        self.with(DynEmitter::flush);
+        let bytes = self.gathered.as_ref()?.take()?;
+        Some(Written { sink: self.name, bytes })
+    }
+
     /// The memory of a sink that works.
     fn memory(&self) -> Option<Json> {
         let sink = self.sink.as_ref().filter(|_| !self.has_stopped())?;
@@ -215,21 +234,14 @@ impl Running {
     }
 }
 
-impl Emitter<Located<DomainEvent>, Infallible> for Sinks {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
-            let failures = running.sink.as_mut().map(|sink| sink.emit(event));
-            running.note(failures.unwrap_or_default());
-        }
-        Batch::EMPTY
+/// The output is what sinks wrote that do not write directly.
+impl Emitter<Located<DomainEvent>, Written> for Sinks {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Written> {
+        self.each(|sink| sink.emit(event))
     }
 
-    fn finish(&mut self) -> Batch<Infallible> {
-        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
-            let failures = running.sink.as_mut().map(Emitter::<Located<DomainEvent>, _>::finish);
-            running.note(failures.unwrap_or_default());
-        }
-        Batch::EMPTY
+    fn finish(&mut self) -> Batch<Written> {
+        self.each(Emitter::<Located<DomainEvent>, _>::finish)
     }
 }
 
@@ -258,24 +270,6 @@ impl Resume for Sinks {
                 None => self.new.push(running.name),
             }
         }
-    }
-}
-
-impl Gather for Sinks {
-    type Segment = Gathered;
-
-    fn cut(&mut self) -> Gathered {
-        self.flush();
-        let cut = |running: &mut Running| Some((running.name, running.gathered.as_ref()?.take()));
-        self.running.iter_mut().filter_map(cut).collect()
-    }
-
-    fn size(&self) -> usize {
-        self.running
-            .iter()
-            .filter_map(|running| running.gathered.as_ref())
-            .map(SharedSpool::length)
-            .sum()
     }
 }
 

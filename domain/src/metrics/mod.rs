@@ -52,7 +52,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use foldline::{
     processor::Counts,
-    transduce::{Batch, Emitter, Gather, Resume},
+    transduce::{Batch, Emitter, Resume},
 };
 use serde::{Deserialize, Serialize};
 
@@ -303,16 +303,6 @@ impl Resume for Metrics {
 
     fn resume(&mut self, state: Self) {
         *self = state;
-    }
-}
-
-impl Gather for Metrics {
-    type Segment = ();
-
-    fn cut(&mut self) {}
-
-    fn size(&self) -> usize {
-        0
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use foldline::{
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
-    transduce::{Emitter, Gather, Resume},
+    transduce::Resume,
 };
 use foldline_cli::shared::TrailRecords;
-use foldline_database::{RowEmitter, Rows};
+use foldline_database::Rows;
 use foldline_domain::{
     DomainEvent, Json, Located, Position, SessionId, SessionKey, audit::EventRecords,
 };
@@ -183,12 +183,11 @@ impl Gathering {
         let events: Vec<_> = self.events.drain(..count).collect();
         self.size -= events.iter().map(|event| event.size).sum::<usize>();
         let records = is_audited.then(|| records(&reached, &events));
-        let mut rows = RowEmitter::default();
-        events.iter().for_each(|event| drop(rows.emit(&event.event)));
+        let output: Rows = events.iter().map(|event| &event.event).collect();
         let expected = self.position.replace(reached.position);
         self.stored = extent;
         let checkpoint = checkpoint(reached, extent);
-        let commit = Commit { source: source.clone(), expected, checkpoint, output: rows.cut() };
+        let commit = Commit { source: source.clone(), expected, checkpoint, output };
         Some(Segment { commit, records })
     }
 }

@@ -1,10 +1,11 @@
 //! [`Outgoing`]: the events of a source, and its patches, as messages.
 
-use std::{collections::BTreeMap, mem, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use foldline::{
     ledger::SourceName,
-    transduce::{Batch, Emitter, Gather, Resume},
+    processor::Collect,
+    transduce::{Batch, Emitter, Resume},
 };
 use foldline_domain::{
     DomainEvent, Located, Position, SessionId, SessionKey,
@@ -48,8 +49,6 @@ pub(super) struct Outgoing {
     sent: u64,
     memory: Memory,
     patches: Option<SessionPatches>,
-    messages: Vec<Message>,
-    size: usize,
 }
 
 /// A patch as an item of a message.
@@ -74,7 +73,7 @@ impl Outgoing {
     pub(super) fn new(target: Arc<Target>, sender: Arc<Sender>, sent: u64) -> Self {
         let patches = target.patches.is_some().then(session_patches);
         let memory = Memory::default();
-        Self { target, sender, sent, memory, patches, messages: Vec::new(), size: 0 }
+        Self { target, sender, sent, memory, patches }
     }
 
     /// The number of events so far.
@@ -82,36 +81,41 @@ impl Outgoing {
         self.memory.events
     }
 
-    fn send(
-        &mut self,
+    fn message(
+        &self,
         topic: &Arc<str>,
         session: SessionKey,
         at: (u64, Position),
         item: &impl Serialize,
-    ) -> Result<(), foldline_json::Error> {
-        let Self { sender, memory, messages, size, .. } = self;
-        let name = memory.sessions.get(&session).map(SessionId::as_str);
-        sender.enclose(topic, (session, name), at, item, |message| {
-            *size += message.value.as_ref().map_or(0, Vec::len) + MESSAGE;
-            messages.push(message);
-        })
+    ) -> Batch<Result<Message, foldline_json::Error>> {
+        let name = self.memory.sessions.get(&session).map(SessionId::as_str);
+        let mut messages = Batch::EMPTY;
+        let made = self.sender.enclose(topic, (session, name), at, item, |message| {
+            messages.push(Ok(message));
+        });
+        messages.extend(made.err().map(Err));
+        messages
     }
 
-    fn send_patches(
-        &mut self,
+    fn patch_messages(
+        &self,
         patches: Batch<(SessionKey, PatchRecord)>,
-    ) -> Batch<foldline_json::Error> {
-        let Some(topic) = self.target.patches.clone() else { return Batch::EMPTY };
-        let mut failures = Batch::EMPTY;
-        patches.drain_with(|(session, PatchRecord { seq, position, patch, .. })| {
-            failures.extend(self.send(&topic, session, (seq, position), &Patch { patch }).err());
-        });
-        failures
+    ) -> Batch<Result<Message, foldline_json::Error>> {
+        let mut messages = Batch::EMPTY;
+        if let Some(topic) = &self.target.patches {
+            patches.drain_with(|(session, PatchRecord { seq, position, patch, .. })| {
+                messages.append(self.message(topic, session, (seq, position), &Patch { patch }));
+            });
+        }
+        messages
     }
 }
 
-impl Emitter<Located<DomainEvent>, foldline_json::Error> for Outgoing {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<foldline_json::Error> {
+impl Emitter<Located<DomainEvent>, Result<Message, foldline_json::Error>> for Outgoing {
+    fn emit(
+        &mut self,
+        event: &Located<DomainEvent>,
+    ) -> Batch<Result<Message, foldline_json::Error>> {
         if let DomainEvent::Session(facts) = &event.item
             && let Some(name) = &facts.session_id
         {
@@ -119,31 +123,45 @@ impl Emitter<Located<DomainEvent>, foldline_json::Error> for Outgoing {
         }
         self.memory.events += 1;
         let patches = self.patches.as_mut().map(|patches| patches.emit(event));
-        let mut failures = Batch::EMPTY;
+        let mut messages = Batch::EMPTY;
         if self.memory.events > self.sent {
-            let (topic, at) = (self.target.events.clone(), (self.memory.events, event.position));
-            failures.extend(self.send(&topic, event.session, at, &event.item).err());
-            failures.append(self.send_patches(patches.unwrap_or_default()));
+            let at = (self.memory.events, event.position);
+            messages = self.message(&self.target.events, event.session, at, &event.item);
+            messages.append(self.patch_messages(patches.unwrap_or_default()));
         }
         if matches!(event.item, DomainEvent::SessionEnded) {
             self.memory.sessions.remove(&event.session);
         }
-        failures
+        messages
     }
 
-    fn finish(&mut self) -> Batch<foldline_json::Error> {
+    fn finish(&mut self) -> Batch<Result<Message, foldline_json::Error>> {
         let finish = Emitter::<Located<DomainEvent>, _>::finish;
         let patches = self.patches.as_mut().map(finish);
-        self.send_patches(patches.unwrap_or_default())
+        self.patch_messages(patches.unwrap_or_default())
     }
 }
 
-impl Gather for Outgoing {
-    type Segment = Vec<Message>;
+/// Messages to be committed.
+#[derive(Default)]
+pub(super) struct Messages {
+    pub(super) all: Vec<Message>,
+    size: usize,
+    /// A message that could not be made: the others are not to be committed.
+    pub(super) failed: Option<foldline_json::Error>,
+}
 
-    fn cut(&mut self) -> Vec<Message> {
-        self.size = 0;
-        mem::take(&mut self.messages)
+impl Collect for Messages {
+    type Item = Result<Message, foldline_json::Error>;
+
+    fn add(&mut self, message: Result<Message, foldline_json::Error>) {
+        match message {
+            Ok(message) => {
+                self.size += message.value.as_ref().map_or(0, Vec::len) + MESSAGE;
+                self.all.push(message);
+            }
+            Err(error) => self.failed = Some(error),
+        }
     }
 
     fn size(&self) -> usize {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tracing::{Span, field::Empty, info_span};
 
 use super::{
-    outgoing::{Outgoing, Target},
+    outgoing::{Messages, Outgoing, Target},
     unfinished::Unfinished,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     place::Place,
 };
 
-type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>, Records>;
+type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>, Messages, Records>;
 
 /// The state of a source, as stored in checkpoints.
 #[derive(Serialize, Deserialize)]
@@ -56,8 +56,6 @@ pub(super) struct Source {
     pending: Option<Commit<Vec<Message>>>,
     /// Its approximate size in bytes.
     pending_size: usize,
-    /// An error of the emitters.
-    failed: Option<foldline_json::Error>,
     events: u64,
     /// What the last checkpoint covers.
     sent: Extent,
@@ -149,7 +147,6 @@ impl Source {
             begun: None,
             pending: None,
             pending_size: 0,
-            failed: None,
             events,
             sent: sent.max(Extent {
                 events,
@@ -165,8 +162,8 @@ impl Source {
     /// Pushes the stored bytes of an incomplete line.
     fn push_unfinished(&mut self) {
         let Some(segments) = &mut self.segments else { return };
-        let (bytes, failed) = (self.unfinished.bytes(), &mut self.failed);
-        segments.push(&bytes, |error| *failed = Some(error));
+        let bytes = self.unfinished.bytes();
+        segments.push(&bytes);
         self.pushed = self.pushed.after(bytes.len());
     }
 
@@ -177,11 +174,10 @@ impl Source {
             return Ok(Taken::Known);
         }
         let Some(segments) = &mut self.segments else { return Ok(Taken::Late) };
-        let failed = &mut self.failed;
         let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 }
             && piece.before.is_none_or(|before| before == self.pushed.offset);
         if is_next_file {
-            segments.next_file(|error| *failed = Some(error));
+            segments.next_file();
             (self.pushed, self.begun) = (piece.place, None);
             self.unfinished.clear();
         }
@@ -192,7 +188,7 @@ impl Source {
         };
         let fresh = skipped.and_then(|skipped| piece.bytes.get(usize::try_from(skipped).ok()?..));
         let Some(bytes) = fresh else { return Ok(Taken::Gap(self.pushed)) };
-        segments.push(bytes, |error| *failed = Some(error));
+        segments.push(bytes);
         self.pushed = self.pushed.after(bytes.len());
         self.commit_due()?;
         self.compare()?;
@@ -242,9 +238,10 @@ impl Source {
     /// Takes the messages since the last cut.
     fn cut_ahead(&mut self) -> Result<Vec<Message>, Error> {
         let Some(segments) = &mut self.segments else { return Ok(Vec::new()) };
-        let mut messages = segments.processor_mut().cut();
+        let messages = segments.take();
         self.events = pipeline::emitter(segments.processor()).events();
         let (position, facts) = (segments.processor().next_record(), segments.facts().clone());
+        let mut messages = self.sound(messages)?;
         messages.extend(self.checkpoint(&facts, position, false)?);
         Ok(messages)
     }
@@ -311,12 +308,13 @@ impl Source {
     fn commit_due(&mut self) -> Result<(), Error> {
         while self.segments.as_ref().is_some_and(Segments::is_due) {
             self.segment()?;
-            let failed = &mut self.failed;
             if let Some(segments) = &mut self.segments {
-                segments.go_on(|error| *failed = Some(error));
+                segments.go_on();
             }
         }
-        self.check()
+        let failed =
+            self.segments.as_ref().and_then(|segments| segments.collected().failed.as_ref());
+        failed.map_or(Ok(()), |error| Err(self.failure(error)))
     }
 
     /// Ends a segment, and adds it to the data to be committed.
@@ -330,14 +328,11 @@ impl Source {
 
     /// Completes the log: releases held data.
     fn finish(&mut self) -> Result<(), Error> {
-        let failed = &mut self.failed;
         let Some(segments) = &mut self.segments else { return Ok(()) };
-        segments.end_line(|error| *failed = Some(error));
+        segments.end_line();
         self.commit_due()?;
         let Some(segments) = self.segments.take() else { return Ok(()) };
-        let failed = &mut self.failed;
-        let finished = segments.finish(|end| identity(end.offset), |error| *failed = Some(error));
-        self.check()?;
+        let finished = segments.finish(|end| identity(end.offset));
         let commit = finished.map(|(commit, finished)| {
             self.events = finished.emitter.get_ref().events();
             commit
@@ -347,11 +342,10 @@ impl Source {
         self.add(commit)
     }
 
-    fn add(
-        &mut self,
-        commit: Result<Commit<Vec<Message>>, foldline_json::Error>,
-    ) -> Result<(), Error> {
-        let commit = commit.map_err(|error| self.failure(&error))?;
+    fn add(&mut self, commit: Result<Commit<Messages>, foldline_json::Error>) -> Result<(), Error> {
+        let mut commit = commit.map_err(|error| self.failure(&error))?;
+        let messages = self.sound(std::mem::take(&mut commit.output))?;
+        let commit = commit.map(|_| messages);
         self.pending_size += size(&commit.output);
         match &mut self.pending {
             Some(pending) => pending.append(commit, |all, mut more| all.append(&mut more)),
@@ -360,11 +354,9 @@ impl Source {
         Ok(())
     }
 
-    fn check(&mut self) -> Result<(), Error> {
-        match self.failed.take() {
-            Some(error) => Err(self.failure(&error)),
-            None => Ok(()),
-        }
+    /// The messages, if all could be made.
+    fn sound(&self, Messages { all, failed, .. }: Messages) -> Result<Vec<Message>, Error> {
+        failed.map_or(Ok(all), |error| Err(self.failure(&error)))
     }
 
     fn failure(&self, error: &foldline_json::Error) -> Error {

@@ -1,11 +1,13 @@
 //! [`Drive`]: lines through a transducer, input by input; its state as a value, and its output in segments.
 
+mod collect;
 mod segments;
 mod snapshot;
 
 use std::{marker::PhantomData, mem, sync::Arc};
 
 pub use self::{
+    collect::Collect,
     segments::{LastSegment, SegmentLimits, Segments},
     snapshot::{Counts, Finished, Snapshot, SnapshotError, Within},
 };
@@ -68,15 +70,17 @@ impl<'b, C: Default> OpenLine<'b, C> {
     }
 }
 
-/// The size function of an emitter, and the size at which the processor pauses.
-pub(in crate::processor) type Limit<M> = (fn(&M) -> usize, usize);
-
 /// The processing of each input.
 pub(in crate::processor) trait Step<R, S, M, D: Decode> {
     fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>);
 
     /// Whether no further input can have an effect.
     fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool;
+
+    /// Whether the processor pauses before the next input.
+    fn is_full(&self) -> bool {
+        false
+    }
 }
 
 /// Reduces an input, emits its events, and passes every output to a closure.
@@ -99,6 +103,40 @@ where
 
     fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool {
         transducer.is_done::<Located<D::Input<'_>>, E>()
+    }
+}
+
+/// Reduces an input, emits its events, and collects every output; full from this size on.
+pub(in crate::processor) struct Collecting<'c, C, E> {
+    collected: &'c mut C,
+    limit: usize,
+    event: PhantomData<fn(E)>,
+}
+
+pub(in crate::processor) fn collecting<C, E>(
+    collected: &mut C,
+    limit: usize,
+) -> Collecting<'_, C, E> {
+    Collecting { collected, limit, event: PhantomData }
+}
+
+impl<D, R, S, M, E, C> Step<R, S, M, D> for Collecting<'_, C, E>
+where
+    D: Decode,
+    R: Reads<D, S, E>,
+    M: Emitter<E, C::Item>,
+    C: Collect,
+{
+    fn step(&mut self, transducer: &mut Transducer<R, S, M>, input: Located<D::Input<'_>>) {
+        transducer.step_with(input, |output| self.collected.add(output));
+    }
+
+    fn is_done(&self, transducer: &Transducer<R, S, M>) -> bool {
+        transducer.is_done::<Located<D::Input<'_>>, E>()
+    }
+
+    fn is_full(&self) -> bool {
+        self.collected.size() >= self.limit
     }
 }
 
@@ -129,13 +167,13 @@ where
 pub(in crate::processor) enum Stage<C> {
     /// It is reduced, starting after the part that was reduced earlier.
     Reading(Option<Within>),
-    /// It is held, because the limit was reached.
+    /// It is held, because the step is full.
     Paused(Held<C>),
     /// It is ignored: the reducer was done at this point.
     Done(FramerState),
 }
 
-/// Pushed data that is not reduced yet, because the limit was reached.
+/// Pushed data that is not reduced yet, because the step is full.
 #[derive(Debug)]
 pub(in crate::processor) struct Held<C> {
     /// Lines, of which the first may be partly reduced.
@@ -151,7 +189,8 @@ pub(in crate::processor) struct Drive<R, S, M, D: Decode> {
     pub(in crate::processor) decoder: D,
     pub(in crate::processor) counts: Counts,
     pub(in crate::processor) hashes_lines: bool,
-    pub(in crate::processor) limit: Option<Limit<M>>,
+    /// Whether it pauses when the step is full.
+    pub(in crate::processor) pauses: bool,
     pub(in crate::processor) stage: Stage<D::Cursor>,
     /// The state from which the next line is read again.
     pub(in crate::processor) begin: FramerState,
@@ -168,22 +207,19 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
             decoder,
             counts,
             hashes_lines: false,
-            limit: None,
+            pauses: false,
             stage,
             begin,
             has_moved: false,
         }
     }
 
-    pub(in crate::processor) fn replace_emitter<N>(
-        self,
-        emitter: N,
-        limit: Option<Limit<N>>,
-    ) -> (Drive<R, S, N, D>, M) {
-        let Self { transducer, decoder, counts, hashes_lines, stage, begin, has_moved, .. } = self;
+    pub(in crate::processor) fn replace_emitter<N>(self, emitter: N) -> (Drive<R, S, N, D>, M) {
+        let Self { transducer, decoder, counts, hashes_lines, pauses, stage, begin, has_moved } =
+            self;
         let (transducer, before) = transducer.replace_emitter(emitter);
         let next =
-            Drive { transducer, decoder, counts, hashes_lines, limit, stage, begin, has_moved };
+            Drive { transducer, decoder, counts, hashes_lines, pauses, stage, begin, has_moved };
         (next, before)
     }
 
@@ -244,13 +280,12 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
     }
 
     /// Whether further lines can be reduced.
-    pub(in crate::processor) fn may_go_on(&self) -> bool {
-        matches!(self.stage, Stage::Reading(_)) && !self.is_full()
+    pub(in crate::processor) fn may_go_on(&self, step: &impl Step<R, S, M, D>) -> bool {
+        matches!(self.stage, Stage::Reading(_)) && !self.is_full(step)
     }
 
-    fn is_full(&self) -> bool {
-        self.has_moved
-            && self.limit.is_some_and(|(size, limit)| size(self.transducer.emitter()) >= limit)
+    fn is_full(&self, step: &impl Step<R, S, M, D>) -> bool {
+        self.has_moved && self.pauses && step.is_full()
     }
 
     /// Reduces the next line, or holds it if lines are held already.
@@ -291,7 +326,7 @@ impl<R, S, M, D: Decode> Drive<R, S, M, D> {
             line.inputs.skip(&self.decoder, records);
         }
         loop {
-            if self.is_full() && line.inputs.pause(&self.decoder).is_some() {
+            if self.is_full(step) && line.inputs.pause(&self.decoder).is_some() {
                 return Some(line);
             }
             let Some(input) = line.inputs.next(&self.decoder) else { break };

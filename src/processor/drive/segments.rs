@@ -1,13 +1,15 @@
 //! [`Segments`]: reads one source in segments, which become commits.
 
+use std::mem;
+
 use serde::Serialize;
 
-use super::{Decode, Finished, Reads};
+use super::{Collect, Decode, Finished, Reads, collecting};
 use crate::{
     ledger::{Checkpoint, Commit, Identity, SourceFacts, SourceName},
     position::Position,
     processor::{LastLine, Processor},
-    transduce::{Emitter, Gather, Resume},
+    transduce::{Emitter, Resume},
 };
 
 /// Limits at which a segment is due for commit.
@@ -15,7 +17,7 @@ use crate::{
 pub struct SegmentLimits {
     /// Bytes of the source.
     pub bytes: u64,
-    /// Bytes of collected output, as measured by [`Gather::size`].
+    /// Bytes of collected output, as measured by [`Collect::size`].
     pub size: usize,
 }
 
@@ -27,10 +29,12 @@ impl Default for SegmentLimits {
 }
 
 /// The last segment of a complete source, and the finished processor.
-pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
+pub type LastSegment<S, M, C> = (Commit<C>, Finished<S, M>);
 
 /// Reads one source, and splits its output into the segments that a
 /// [`Ledger`](crate::ledger::Ledger) commits.
+///
+/// The outputs of the emitter are collected in a `C`, which is the output of the commit.
 ///
 /// Each commit begins where the previous one ended, and contains the state of the whole pipeline at its end: a run
 /// that loads it continues as if it had not been interrupted.
@@ -39,18 +43,18 @@ pub type LastSegment<S, M> = (Commit<<M as Gather>::Segment>, Finished<S, M>);
 /// [go on](Self::go_on) until it is due no longer; otherwise the rest is not read:
 ///
 /// ```text
-/// segments.push(bytes, each);
+/// segments.push(bytes);
 /// loop {
 ///     let is_due = segments.is_due();
 ///     ledger.commit(&[segments.commit(identity)?], &[])?;
 ///     if !is_due { break }
-///     segments.go_on(each);
+///     segments.go_on();
 /// }
 /// ```
 ///
 /// The example `access_log` is a whole run.
 #[derive(Debug)]
-pub struct Segments<R, S, M, D: Decode> {
+pub struct Segments<R, S, M, C, D: Decode> {
     processor: Processor<R, S, M, D>,
     name: SourceName,
     facts: SourceFacts,
@@ -59,32 +63,31 @@ pub struct Segments<R, S, M, D: Decode> {
     /// The start of the uncommitted segment.
     begun: u64,
     limits: SegmentLimits,
+    /// The output of the uncommitted segment.
+    collected: C,
 }
 
-impl<R, S, M: Gather, D: Decode> Segments<R, S, M, D> {
+impl<R, S, M, C: Collect, D: Decode> Segments<R, S, M, C, D> {
     /// Reads a source that the ledger has stored up to `expected`, which is the processor's [next
     /// record](Processor::next_record); `None` for a source that is not in the ledger.
     pub fn new(
         name: SourceName,
         facts: SourceFacts,
         expected: Option<Position>,
-        processor: Processor<R, S, M, D>,
+        mut processor: Processor<R, S, M, D>,
     ) -> Self {
         let (begun, limits) = (processor.next_record().offset, SegmentLimits::default());
-        let processor = processor.pausing_at(limits.size);
-        Self { processor, name, facts, expected, begun, limits }
+        processor.drive.pauses = true;
+        Self { processor, name, facts, expected, begun, limits, collected: C::default() }
     }
 
     /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: SegmentLimits) -> Self {
         self.limits = limits;
-        self.processor = self.processor.pausing_at(limits.size);
         self
     }
-}
 
-impl<R, S, M, D: Decode> Segments<R, S, M, D> {
     /// The inner processor.
     pub fn processor(&self) -> &Processor<R, S, M, D> {
         &self.processor
@@ -110,6 +113,16 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.expected
     }
 
+    /// The output since the last commit.
+    pub fn collected(&self) -> &C {
+        &self.collected
+    }
+
+    /// Takes the output since the last commit, for a caller that writes it before its commit.
+    pub fn take(&mut self) -> C {
+        mem::take(&mut self.collected)
+    }
+
     /// The number of bytes of the source since the last commit.
     pub fn pending_bytes(&self) -> u64 {
         self.processor.next_record().offset.saturating_sub(self.begun)
@@ -120,64 +133,66 @@ impl<R, S, M, D: Decode> Segments<R, S, M, D> {
         self.expected != Some(self.processor.next_record())
     }
 
-    /// Pushes bytes of the source; some may be [held](Self::go_on) until after the next commit.
-    pub fn push<E, Out>(&mut self, bytes: &[u8], each: impl FnMut(Out))
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.processor.push(bytes, each);
+    /// Whether pushed bytes are [held](Self::go_on), because the output has reached its limit.
+    pub fn is_paused(&self) -> bool {
+        self.processor.is_paused()
     }
 
-    /// Continues with held bytes after a commit: see [`Processor::go_on`].
-    pub fn go_on<E, Out>(&mut self, each: impl FnMut(Out))
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.processor.go_on(each);
-    }
-
-    /// Ends the last line: see [`Processor::end_line`].
-    pub fn end_line<E, Out>(&mut self, each: impl FnMut(Out))
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.processor.end_line(each);
-    }
-
-    /// The source pauses: see [`Processor::flush_last_line`].
-    pub fn flush_last_line<E, Out>(&mut self, each: impl FnMut(Out)) -> LastLine
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.processor.flush_last_line(each)
-    }
-
-    /// Continues the source at the beginning of another file: see [`Processor::next_file`].
-    pub fn next_file<E, Out>(&mut self, each: impl FnMut(Out))
-    where
-        R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
-    {
-        self.processor.next_file(each);
-        self.begun = 0;
-    }
-}
-
-impl<R, S, M, D: Decode> Segments<R, S, M, D>
-where
-    S: Serialize,
-    M: Resume + Gather,
-    M::State: Serialize,
-{
     /// Whether the segment is long enough to be committed. Pushed data is reduced only up to this point, even within
     /// a line: commit, and [continue](Self::go_on), until no commit is due.
     pub fn is_due(&self) -> bool {
-        self.pending_bytes() >= self.limits.bytes
-            || self.processor.transducer().emitter().size() >= self.limits.size
+        self.pending_bytes() >= self.limits.bytes || self.collected.size() >= self.limits.size
+    }
+
+    /// Pushes bytes of the source; some may be [held](Self::go_on) until after the next commit.
+    pub fn push<E>(&mut self, bytes: &[u8])
+    where
+        R: Reads<D, S, E>,
+        M: Emitter<E, C::Item>,
+    {
+        let Self { processor, collected, limits, .. } = self;
+        processor.push_by(bytes, &mut collecting::<_, E>(collected, limits.size));
+    }
+
+    /// Reduces the data that was held when the output reached its limit, until it does again: at least one record.
+    pub fn go_on<E>(&mut self)
+    where
+        R: Reads<D, S, E>,
+        M: Emitter<E, C::Item>,
+    {
+        let Self { processor, collected, limits, .. } = self;
+        processor.reduce_held(&mut collecting::<_, E>(collected, limits.size));
+    }
+
+    /// Ends the last line: see [`Processor::end_line`].
+    pub fn end_line<E>(&mut self)
+    where
+        R: Reads<D, S, E>,
+        M: Emitter<E, C::Item>,
+    {
+        let Self { processor, collected, limits, .. } = self;
+        processor.reduce_last_line(&mut collecting::<_, E>(collected, limits.size));
+    }
+
+    /// The source pauses: see [`Processor::flush_last_line`].
+    pub fn flush_last_line<E>(&mut self) -> LastLine
+    where
+        R: Reads<D, S, E>,
+        M: Emitter<E, C::Item>,
+    {
+        let Self { processor, collected, limits, .. } = self;
+        processor.end_whole_line(&mut collecting::<_, E>(collected, limits.size))
+    }
+
+    /// Continues the source at the beginning of another file: see [`Processor::next_file`].
+    pub fn next_file<E>(&mut self)
+    where
+        R: Reads<D, S, E>,
+        M: Emitter<E, C::Item>,
+    {
+        let Self { processor, collected, limits, .. } = self;
+        processor.end_file(&mut collecting::<_, E>(collected, limits.size));
+        self.begun = 0;
     }
 
     /// The commit of everything since the last commit. `identity` identifies the source up to the processor's [next
@@ -188,18 +203,18 @@ where
     ///
     /// # Panics
     /// If the reducer panicked in an earlier step; see [`Transducer`](crate::transduce::Transducer).
-    pub fn commit(
-        &mut self,
-        identity: Identity,
-    ) -> Result<Commit<M::Segment>, foldline_json::Error> {
+    pub fn commit(&mut self, identity: Identity) -> Result<Commit<C>, foldline_json::Error>
+    where
+        S: Serialize,
+        M: Resume<State: Serialize>,
+    {
         let state = self.processor.snapshot().to_json()?;
-        let output = self.processor.cut();
         let position = self.processor.next_record();
         let facts = SourceFacts { identity, ..self.facts.clone() };
         let checkpoint = Checkpoint { facts, position, state, complete: false };
         self.begun = position.offset;
         let expected = self.expected.replace(position);
-        Ok(Commit { source: self.name.clone(), expected, checkpoint, output })
+        Ok(Commit { source: self.name.clone(), expected, checkpoint, output: self.take() })
     }
 
     /// Completes the source: finishes the reducer and the emitters, and commits the rest, regardless of its length;
@@ -208,19 +223,18 @@ where
     ///
     /// # Errors
     /// As for [`commit`](Self::commit).
-    pub fn finish<E, Out>(
+    pub fn finish<E>(
         self,
         identity: impl FnOnce(Position) -> Identity,
-        each: impl FnMut(Out),
-    ) -> Result<LastSegment<S, M>, foldline_json::Error>
+    ) -> Result<LastSegment<S, M, C>, foldline_json::Error>
     where
         R: Reads<D, S, E>,
-        M: Emitter<E, Out>,
+        S: Serialize,
+        M: Emitter<E, C::Item> + Resume<State: Serialize>,
     {
-        let Self { processor, name: source, facts, expected, .. } = self;
-        let mut finished = processor.finish(each);
+        let Self { processor, name: source, facts, expected, collected: mut output, .. } = self;
+        let finished = processor.finish(|last| output.add(last));
         let state = finished.snapshot().to_json()?;
-        let output = finished.emitter.cut();
         let position = finished.framer.position;
         let facts = SourceFacts { identity: identity(position), ..facts };
         let checkpoint = Checkpoint { facts, position, state, complete: true };

@@ -94,7 +94,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
     {
         let Ahead { bytes, lines, rest } = chunk;
         let Self { framer, drive } = self;
-        let is_plain = framer.is_between_lines() && drive.limit.is_none();
+        let is_plain = framer.is_between_lines() && !drive.pauses;
         // In any other state, the parsed inputs are discarded.
         if !(is_plain && matches!(drive.stage, Stage::Reading(None))) {
             return self.push_bytes(bytes, &mut reducing(each));

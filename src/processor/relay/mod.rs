@@ -14,7 +14,7 @@ use self::{
 use super::{
     Processor,
     decode::{Decode, Reads},
-    drive::{Drive, Limit},
+    drive::Drive,
 };
 use crate::{
     position::{Located, Locating},
@@ -67,7 +67,7 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
     /// reducing and in emitting, but split lines and parse inputs at any time. The cores exchange the state and
     /// little else, because exchanging inputs or events costs more than it saves.
     ///
-    /// It does not [pause](Self::pausing_at), and ends early if the reducer [is done](Self::is_done).
+    /// Ends early if the reducer [is done](Self::is_done).
     ///
     /// # Errors
     /// The error of `read` or `after`. Data read before `read` failed is emitted.
@@ -91,9 +91,9 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         M: Emitter<Located<Event>, Out> + Send,
         E: Send,
     {
-        let Drive { limit, hashes_lines, .. } = self.drive;
+        let Drive { hashes_lines, .. } = self.drive;
         let (max_line, decoder) = (self.framer.max_line(), self.drive.decoder.clone());
-        let (reduces, mut emitter) = self.replace_emitter((), None);
+        let (reduces, mut emitter) = self.replace_emitter(());
         let source = Mutex::new(Source { read, chunks: 0, carried: Vec::new(), has_ended: false });
         let reduces = Turns::new(reduces);
         let mut has_failed = false;
@@ -156,12 +156,12 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
                 Err(_) => own,
             }
         })?;
-        Ok(reduces.into_inner().replace_emitter(emitter, limit).0)
+        Ok(reduces.into_inner().replace_emitter(emitter).0)
     }
 
-    fn replace_emitter<N>(self, emitter: N, limit: Option<Limit<N>>) -> (Processor<R, S, N, D>, M) {
+    fn replace_emitter<N>(self, emitter: N) -> (Processor<R, S, N, D>, M) {
         let Self { framer, drive } = self;
-        let (drive, before) = drive.replace_emitter(emitter, limit);
+        let (drive, before) = drive.replace_emitter(emitter);
         let next = Processor { framer, drive };
         (next, before)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Emitter;
 use crate::transduce::{
     Batch,
-    wrapper::{access, forward_memory},
+    wrapper::{access, forward_resume},
 };
 
 /// Converts an emitter for `B` into an emitter for `A`, where each `A` contains a `B`.
@@ -64,7 +64,7 @@ where
 }
 
 access!(Contramap<M, F>, emitter: M);
-forward_memory!(Contramap<M, F>, emitter: M);
+forward_resume!(Contramap<M, F>, emitter: M);
 
 impl<M: fmt::Debug, F> fmt::Debug for Contramap<M, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

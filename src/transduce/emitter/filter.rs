@@ -5,7 +5,7 @@ use std::fmt;
 use super::Emitter;
 use crate::transduce::{
     Batch,
-    wrapper::{access, forward_memory},
+    wrapper::{access, forward_resume},
 };
 
 /// An emitter that receives only the events for which `predicate` is true. `finish` is forwarded.
@@ -65,7 +65,7 @@ where
 }
 
 access!(Filter<M, P>, emitter: M);
-forward_memory!(Filter<M, P>, emitter: M);
+forward_resume!(Filter<M, P>, emitter: M);
 
 impl<M: fmt::Debug, P> fmt::Debug for Filter<M, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{Emitter, Gather, Resume};
+use super::{Emitter, Resume};
 use crate::transduce::{Batch, wrapper::access};
 
 /// One emitter per key: the counterpart of a [`Keyed`](crate::transduce::Keyed) reducer.
@@ -86,7 +86,7 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
     }
 
     /// Like [`new`](Self::new), but [closes](Self::close) a session automatically after the event for which `ends`
-    /// returns true. Output that the emitter has [gathered](Gather) since the last cut is lost.
+    /// returns true.
     pub fn ending<Event: ?Sized, G: Fn(&Event) -> bool>(
         self,
         ends: G,
@@ -97,19 +97,17 @@ impl<K, M, F, Make> KeyedEmitter<K, M, F, Make> {
 }
 
 impl<K, M, F, Make, G> KeyedEmitter<K, M, F, Make, G> {
-    /// Ends one session: finishes its emitter and returns it with its last outputs, because it may hold
-    /// [gathered](Gather) output. `None` if there is no emitter with this key.
+    /// Ends one session: finishes its emitter, and returns its last outputs. `None` if there is no emitter with this
+    /// key.
     ///
     /// A later event with the same key creates a new emitter.
     #[must_use = "the session's last outputs are lost otherwise"]
-    pub fn close<Event: ?Sized, Out>(&mut self, key: &K) -> Option<(M, Batch<Out>)>
+    pub fn close<Event: ?Sized, Out>(&mut self, key: &K) -> Option<Batch<Out>>
     where
         K: Ord,
         M: Emitter<Event, Out>,
     {
-        let mut emitter = self.emitters.remove(key)?;
-        let last = emitter.finish();
-        Some((emitter, last))
+        self.emitters.remove(key).map(|mut emitter| emitter.finish())
     }
 }
 
@@ -134,7 +132,7 @@ where
             }
         };
         if self.ends.is_last(event)
-            && let Some((_, last)) = self.close(&key)
+            && let Some(last) = self.close(&key)
         {
             out.append(last);
         }
@@ -171,23 +169,6 @@ where
             (key, emitter)
         });
         self.emitters = resumed.collect();
-    }
-}
-
-/// One segment per key.
-impl<K, M, F, Make, G> Gather for KeyedEmitter<K, M, F, Make, G>
-where
-    K: Ord + Clone,
-    M: Gather,
-{
-    type Segment = BTreeMap<K, M::Segment>;
-
-    fn cut(&mut self) -> Self::Segment {
-        self.emitters.iter_mut().map(|(key, emitter)| (key.clone(), emitter.cut())).collect()
-    }
-
-    fn size(&self) -> usize {
-        self.emitters.values().fold(0, |size, emitter| size.saturating_add(emitter.size()))
     }
 }
 

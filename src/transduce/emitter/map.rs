@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use super::Emitter;
 use crate::transduce::{
     Batch,
-    wrapper::{access, forward_memory},
+    wrapper::{access, forward_resume},
 };
 
 /// Applies `f` to the outputs of an emitter, including those at the end.
@@ -58,7 +58,7 @@ where
 }
 
 access!(Map<M, F, A>, emitter: M);
-forward_memory!(Map<M, F, A>, emitter: M);
+forward_resume!(Map<M, F, A>, emitter: M);
 
 // Implemented by hand: a derive would require the same of the outputs, which are not stored.
 impl<M: Clone, F: Clone, A> Clone for Map<M, F, A> {

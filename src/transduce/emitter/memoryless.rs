@@ -1,55 +1,66 @@
-//! [`Memoryless`]: an emitter without a memory, where a memory is required.
+//! [`memoryless`]: a closure as an emitter without a memory, where a memory is required.
 
-use super::{Batch, Contramap, EmitFn, Emitter, Filter, Map, resume::Resume};
-use crate::transduce::wrapper::{access, forward_gather};
+use std::fmt;
 
-/// An emitter whose output depends only on the current event, so that [`Memoryless`] loses nothing.
+use super::{Emitter, Resume};
+use crate::transduce::Batch;
+
+/// Converts a closure into an emitter whose output depends only on the current event: it has no memory to store.
 ///
-/// Closures are: their captured variables cannot be stored anyway. An emitter that implements [`Resume`] is not, and
-/// neither is one of [`guard`](crate::transduce::guard), which remembers that it panicked: write
-/// `guard(Memoryless(m))`.
+/// The closure cannot change its captured variables: it is an `Fn`. Use [`emit_fn`](super::emit_fn) where no memory is
+/// required, and implement [`Resume`] for an emitter that has one.
 ///
-/// ```compile_fail
-/// use foldline::transduce::{Batch, Memoryless, Resume, emit_fn, guard};
+/// ```
+/// use foldline::transduce::{Batch, Resume, guard, memoryless};
 ///
 /// fn resumable(_: impl Resume) {}
 ///
-/// resumable(Memoryless(guard(emit_fn(|_: &u32| Batch::one(1)))));
+/// resumable(guard(memoryless(|n: &u32| Batch::one(n * 2))));
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` may have a memory, which `Memoryless` would forget",
-    note = "implement `Resume` for it; or `Stateless`, if its output depends only on the current event"
-)]
-pub trait Stateless {}
+///
+/// ```compile_fail
+/// use foldline::transduce::{Batch, memoryless};
+///
+/// let mut sum = 0;
+/// let sums = memoryless(|n: &u32| {
+///     sum += n;
+///     Batch::one(sum)
+/// });
+/// ```
+#[inline]
+pub const fn memoryless<Event, Out, F>(f: F) -> Memoryless<F>
+where
+    Event: ?Sized,
+    F: Fn(&Event) -> Batch<Out>,
+{
+    Memoryless(f)
+}
 
-impl<F> Stateless for EmitFn<F> {}
-impl<M: Stateless, F> Stateless for Contramap<M, F> {}
-impl<M: Stateless, P> Stateless for Filter<M, P> {}
-impl<M: Stateless, F, A> Stateless for Map<M, F, A> {}
-impl<M: Stateless + ?Sized> Stateless for Box<M> {}
+/// The emitter returned by [`memoryless`].
+#[derive(Clone, Copy)]
+pub struct Memoryless<F>(F);
 
-/// An emitter without a memory: its output depends only on the current event.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Memoryless<M>(pub M);
-
-impl<Event: ?Sized, Out, M: Emitter<Event, Out>> Emitter<Event, Out> for Memoryless<M> {
+impl<Event, Out, F> Emitter<Event, Out> for Memoryless<F>
+where
+    Event: ?Sized,
+    F: Fn(&Event) -> Batch<Out>,
+{
     #[inline]
     fn emit(&mut self, event: &Event) -> Batch<Out> {
-        self.0.emit(event)
-    }
-
-    fn finish(&mut self) -> Batch<Out> {
-        self.0.finish()
+        (self.0)(event)
     }
 }
 
-access!(Memoryless<M>, 0: M);
-forward_gather!(Memoryless<M>, 0: M);
-
-impl<M: Stateless> Resume for Memoryless<M> {
+impl<F> Resume for Memoryless<F> {
     type State = ();
 
     fn state(&self) {}
 
     fn resume(&mut self, (): ()) {}
+}
+
+impl<F> fmt::Debug for Memoryless<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memoryless").finish_non_exhaustive()
+    }
 }

@@ -1,7 +1,6 @@
 //! [`Emitter`] and its combinators.
 
 mod at_end;
-mod collecting;
 mod contramap;
 mod fan_out;
 mod filter;
@@ -13,14 +12,13 @@ mod resume;
 mod tee;
 
 pub use at_end::{AtEnd, at_end};
-pub use collecting::{Collecting, collecting};
 pub use contramap::{Contramap, contramap};
 pub use filter::{Filter, filter};
 pub use from_fn::{EmitFn, emit_fn};
 pub use keyed::KeyedEmitter;
 pub use map::{Map, map};
-pub use memoryless::{Memoryless, Stateless};
-pub use resume::{Gather, Resume};
+pub use memoryless::{Memoryless, memoryless};
+pub use resume::Resume;
 pub use tee::Tee;
 
 use super::Batch;
@@ -28,7 +26,8 @@ use super::Batch;
 /// The presentation side: reads events by reference, in order, and converts them into output.
 ///
 /// An emitter may keep state for this purpose (indices, counters, a connection). Its output must depend only on the
-/// events it has received, never on the other emitters of a fan-out.
+/// events it has received, never on the other emitters of a fan-out. Its output leaves by [`emit`](Self::emit) and
+/// [`finish`](Self::finish): what a ledger commits is collected by the caller.
 ///
 /// A sink that can fail reports errors in its output, `Emitter<Event, Result<T, E>>`, so that sinks need not share an
 /// error type. A sink without output has the output type [`Infallible`](std::convert::Infallible) and can be the side

@@ -1,4 +1,4 @@
-//! [`Resume`]: an emitter's memory as a value; [`Gather`]: its output in segments.
+//! [`Resume`]: an emitter's memory as a value.
 
 /// An emitter whose memory can be stored and restored.
 ///
@@ -6,12 +6,12 @@
 /// exactly what the other one would emit.
 ///
 /// Every wrapper and every fan-out forwards this trait, so that a whole pipeline is one value. There is no
-/// implementation for closures ([`emit_fn`](super::emit_fn)), because the variables of a closure cannot be read. An
-/// emitter without a memory is [`Stateless`](super::Stateless) and wrapped in [`Memoryless`](super::Memoryless). The captured variables of a
-/// [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
+/// implementation for the closures of [`emit_fn`](super::emit_fn), because their variables cannot be read: a closure
+/// without a memory is an emitter by [`memoryless`](super::memoryless). An emitter without a memory has the state `()`.
+/// The captured variables of a [`filter`](super::filter) or a [`map`](super::map()) are not stored either.
 #[diagnostic::on_unimplemented(
     message = "the memory of `{Self}` cannot be stored",
-    note = "implement `Resume`; wrap an emitter without a memory in `Memoryless`"
+    note = "implement `Resume`; a closure without a memory becomes an emitter with `memoryless`"
 )]
 pub trait Resume {
     /// The memory's type, usually a serde value.
@@ -22,25 +22,6 @@ pub trait Resume {
 
     /// Replaces the memory by a stored one.
     fn resume(&mut self, state: Self::State);
-}
-
-/// An emitter that collects its output until it is committed: a commit takes it with [`cut`](Self::cut).
-///
-/// Wrappers and fan-outs forward this trait, like [`Resume`]. An emitter that collects nothing has the segment `()`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not gather its output",
-    note = "implement `Gather`; an emitter with nothing to commit has the segment `()` and the size 0"
-)]
-pub trait Gather {
-    /// The output between two commits: rows, bytes, messages.
-    type Segment;
-
-    /// Takes the output since the last cut.
-    fn cut(&mut self) -> Self::Segment;
-
-    /// The approximate size of the output since the last cut, in bytes. The caller cuts when it becomes too
-    /// large for memory. Called often, so keep a running total rather than counting.
-    fn size(&self) -> usize;
 }
 
 macro_rules! pointer {
@@ -54,18 +35,6 @@ macro_rules! pointer {
 
             fn resume(&mut self, state: M::State) {
                 (**self).resume(state);
-            }
-        }
-
-        impl<M: Gather + ?Sized> Gather for $pointer {
-            type Segment = M::Segment;
-
-            fn cut(&mut self) -> M::Segment {
-                (**self).cut()
-            }
-
-            fn size(&self) -> usize {
-                (**self).size()
             }
         }
     )+};
@@ -88,18 +57,6 @@ impl<M: Resume> Resume for Option<M> {
     }
 }
 
-impl<M: Gather> Gather for Option<M> {
-    type Segment = Option<M::Segment>;
-
-    fn cut(&mut self) -> Option<M::Segment> {
-        self.as_mut().map(Gather::cut)
-    }
-
-    fn size(&self) -> usize {
-        self.as_ref().map_or(0, Gather::size)
-    }
-}
-
 /// The memories in the order of the emitters: the list must be the same on resuming. If the list is chosen at run
 /// time, store the memories by name or use a [`KeyedEmitter`](super::KeyedEmitter).
 impl<M: Resume> Resume for Vec<M> {
@@ -114,18 +71,6 @@ impl<M: Resume> Resume for Vec<M> {
     }
 }
 
-impl<M: Gather> Gather for Vec<M> {
-    type Segment = Vec<M::Segment>;
-
-    fn cut(&mut self) -> Vec<M::Segment> {
-        self.iter_mut().map(Gather::cut).collect()
-    }
-
-    fn size(&self) -> usize {
-        self.iter().fold(0, |size, emitter| size.saturating_add(emitter.size()))
-    }
-}
-
 /// No emitter, so no memory.
 impl Resume for () {
     type State = ();
@@ -133,16 +78,6 @@ impl Resume for () {
     fn state(&self) {}
 
     fn resume(&mut self, (): ()) {}
-}
-
-impl Gather for () {
-    type Segment = ();
-
-    fn cut(&mut self) {}
-
-    fn size(&self) -> usize {
-        0
-    }
 }
 
 macro_rules! tuple {
@@ -156,18 +91,6 @@ macro_rules! tuple {
 
             fn resume(&mut self, state: Self::State) {
                 $(self.$at.resume(state.$at);)+
-            }
-        }
-
-        impl<$($M: Gather),+> Gather for ($($M,)+) {
-            type Segment = ($($M::Segment,)+);
-
-            fn cut(&mut self) -> Self::Segment {
-                ($(self.$at.cut(),)+)
-            }
-
-            fn size(&self) -> usize {
-                0_usize$(.saturating_add(self.$at.size()))+
             }
         }
     };

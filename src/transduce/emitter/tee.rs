@@ -2,10 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::{
-    Emitter,
-    resume::{Gather, Resume},
-};
+use super::{Emitter, Resume};
 use crate::transduce::{Batch, wrapper::access_pair};
 
 /// An emitter together with a listener that has no output.
@@ -69,18 +66,5 @@ impl<M: Resume, S: Resume> Resume for Tee<M, S> {
     fn resume(&mut self, (main, side): Self::State) {
         self.main.resume(main);
         self.side.resume(side);
-    }
-}
-
-/// The segments of both.
-impl<M: Gather, S: Gather> Gather for Tee<M, S> {
-    type Segment = (M::Segment, S::Segment);
-
-    fn cut(&mut self) -> Self::Segment {
-        (self.main.cut(), self.side.cut())
-    }
-
-    fn size(&self) -> usize {
-        self.main.size().saturating_add(self.side.size())
     }
 }

@@ -2,7 +2,10 @@
 
 use std::fmt::Debug;
 
-use foldline::transduce::{Batch, Emitter, Gather, Resume, emit_fn};
+use foldline::{
+    processor::Collect,
+    transduce::{Batch, Emitter, Resume, emit_fn},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -16,9 +19,6 @@ use crate::violation::caught;
 /// The number of stops in a long list of events.
 const STOPS: usize = 16;
 
-/// The requirement on [`Gather::size`] after a cut.
-const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
-
 /// The laws for every emitter, regardless of its output:
 ///
 /// - 1: two emitters give the same output for the same events;
@@ -26,8 +26,8 @@ const SIZE: &str = "after a cut nothing is gathered, and `size` is 0";
 /// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another emitter, in a `Vec`,
 ///   in an `Option`.
 ///
-/// `make` creates an emitter. Emitters with a memory also satisfy [`resume`], emitters that gather satisfy
-/// [`gather`], and patch emitters satisfy [`commuting_diagram`](super::commuting_diagram) and
+/// `make` creates an emitter. Emitters with a memory also satisfy [`resume`], emitters whose output a ledger commits
+/// satisfy [`segments`], and patch emitters satisfy [`commuting_diagram`](super::commuting_diagram) and
 /// [`dense_indices`](super::dense_indices).
 ///
 /// ```
@@ -98,9 +98,6 @@ where
 /// output, and has the same memory at the end. The run is stopped after every event (at some 16 positions, evenly
 /// spread, if there are many events).
 ///
-/// An emitter that also [gathers](Gather) is checked by [`gather_and_resume`]: gathered output is not part of the
-/// memory.
-///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, Resume};
 /// use foldline_testkit::law;
@@ -161,97 +158,51 @@ where
     })
 }
 
-/// The law of [`Gather`]: the concatenation of the segments does not depend on the cuts, and after a cut nothing is
-/// gathered. `join` concatenates segments.
+/// The law of what a ledger commits: the concatenation of the segments does not depend on the cuts, although the
+/// emitter is replaced at each cut by one that is resumed from its memory, and the [`Collect`] by an empty one. `join`
+/// concatenates segments.
 ///
 /// ```
-/// use foldline::transduce::{Batch, Emitter, Gather};
+/// use foldline::transduce::{Batch, memoryless};
 /// use foldline_testkit::law;
 ///
-/// #[derive(Default)]
-/// struct Lines(String);
-///
-/// impl Emitter<u64, ()> for Lines {
-///     fn emit(&mut self, n: &u64) -> Batch<()> {
-///         self.0 += &format!("{n}\n");
-///         Batch::EMPTY
-///     }
-/// }
-///
-/// impl Gather for Lines {
-///     type Segment = String;
-///
-///     fn cut(&mut self) -> String {
-///         std::mem::take(&mut self.0)
-///     }
-///
-///     fn size(&self) -> usize {
-///         self.0.len()
-///     }
-/// }
-///
-/// law::gather(Lines::default, &[1, 2, 3], |segments| segments.concat())?;
+/// let lines = || memoryless(|n: &u64| Batch::one(format!("{n}\n").into_bytes()));
+/// law::segments(lines, &[1, 2, 3], |segments: Vec<Vec<u8>>| segments.concat())?;
 /// # Ok::<(), foldline_testkit::Violation>(())
 /// ```
 ///
 /// # Errors
-/// The cuts after which the concatenated segments differ.
-pub fn gather<Event, M, Out, T>(
+/// The cuts after which the concatenated segments differ, a memory that cannot be stored, or an empty segment with a
+/// size.
+pub fn segments<Event, M, C, T>(
     make: impl Fn() -> M,
     events: &[Event],
-    join: impl Fn(Vec<M::Segment>) -> T,
+    join: impl Fn(Vec<C>) -> T,
 ) -> Result<(), Violation>
 where
-    M: Emitter<Event, Out> + Gather,
-    T: PartialEq + Debug,
-{
-    in_stretches(&make, events, join, Ok)
-}
-
-/// The law of an emitter that a ledger commits: the concatenation of the segments does not depend on the cuts, even
-/// if the emitter is replaced at each cut by one that is resumed from its memory.
-///
-/// # Errors
-/// The cuts after which the concatenated segments differ, or a memory that cannot be stored.
-pub fn gather_and_resume<Event, M, Out, T>(
-    make: impl Fn() -> M,
-    events: &[Event],
-    join: impl Fn(Vec<M::Segment>) -> T,
-) -> Result<(), Violation>
-where
-    M: Emitter<Event, Out> + Gather + Resume<State: Serialize + DeserializeOwned>,
-    T: PartialEq + Debug,
-{
-    in_stretches(&make, events, join, |emitter| {
-        let mut next = make();
-        restore(&mut next, &stored(&emitter, Place::Unknown)?, Place::Unknown)?;
-        Ok(next)
-    })
-}
-
-fn in_stretches<Event, M, Out, T>(
-    make: &impl Fn() -> M,
-    events: &[Event],
-    join: impl Fn(Vec<M::Segment>) -> T,
-    replace: impl Fn(M) -> Result<M, Violation>,
-) -> Result<(), Violation>
-where
-    M: Emitter<Event, Out> + Gather,
+    M: Emitter<Event, C::Item> + Resume<State: Serialize + DeserializeOwned>,
+    C: Collect,
     T: PartialEq + Debug,
 {
     let law = Law::ChunkInvariance;
     caught(law, Place::Unknown, || {
+        let names = ["expected", "an empty segment"];
+        same(law, names, Place::Unknown, "its size", &0, &C::default().size())?;
         let total = |length: usize| {
-            let mut emitter = make();
-            let mut segments = Vec::new();
-            for segment in events.chunks(length) {
-                segment.iter().for_each(|event| drop(emitter.emit(event)));
-                segments.push(emitter.cut());
-                same(law, ["expected", "after a cut"], Place::Unknown, SIZE, &0, &emitter.size())?;
-                emitter = replace(emitter)?;
+            let (mut emitter, mut segments) = (make(), Vec::new());
+            for events in events.chunks(length) {
+                let mut segment = C::default();
+                for event in events {
+                    emitter.emit(event).drain_with(|output| segment.add(output));
+                }
+                segments.push(segment);
+                let memory = stored(&emitter, Place::Unknown)?;
+                emitter = make();
+                restore(&mut emitter, &memory, Place::Unknown)?;
             }
-            drop(emitter.finish());
-            segments.push(emitter.cut());
+            let mut last = C::default();
+            emitter.finish().drain_with(|output| last.add(output));
+            segments.push(last);
             Ok::<_, Violation>(join(segments))
         };
         let whole = total(events.len().max(1))?;

@@ -28,7 +28,7 @@
 //! Three functions check several laws at once and list them in a [`Report`]: [`every`] for an
 //! [`Executor`](foldline_agents::Executor) and a log; [`emitter`] for any emitter;
 //! [`testkit::ledger::check`](super::ledger::check) for a ledger. An emitter with a storable memory also satisfies
-//! [`resume`], an emitter that gathers segments satisfies [`gather`].
+//! [`resume`], and what a ledger commits of an emitter satisfies [`segments`].
 
 mod account;
 mod balance;
@@ -58,7 +58,7 @@ pub use self::{
     chunks::chunk_invariance,
     consumers::{consumer_account, consumer_sessions},
     determinism::determinism,
-    emitters::{emitter, gather, gather_and_resume, resume},
+    emitters::{emitter, resume, segments},
     every::{Every, every},
     indices::dense_indices,
     pairing::pairing,

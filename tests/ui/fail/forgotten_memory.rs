@@ -1,8 +1,6 @@
-//! `Memoryless` does not forget a memory, nor that a guarded emitter panicked.
+//! The memory of an emitter without a `Resume` is not forgotten.
 
-
-
-use foldline::transduce::{Batch, emit_fn, Emitter, guard, Memoryless, Resume};
+use foldline::transduce::{Batch, Emitter, Resume, emit_fn, guard};
 
 struct Sum(u32);
 
@@ -16,6 +14,6 @@ impl Emitter<u32, u32> for Sum {
 fn resumable(_: impl Resume) {}
 
 fn main() {
-    resumable(Memoryless(Sum(0)));
-    resumable(Memoryless(guard(emit_fn(|_: &u32| Batch::one(1)))));
+    resumable(Sum(0));
+    resumable(guard(emit_fn(|_: &u32| Batch::one(1))));
 }

@@ -2,9 +2,7 @@
 
 #![deny(unused_must_use)]
 
-
-
-use foldline::transduce::{Batch, emit_fn, reduce_fn, Transducer};
+use foldline::transduce::{Batch, Transducer, emit_fn, reduce_fn};
 
 fn main() {
     let count = reduce_fn(|| 0, |n: u32, _: char| (n + 1, Batch::one(n)));

@@ -3,8 +3,6 @@
 //! It has one for another input, since the compiler would else list what else is a reducer, and
 //! that list changes with every new one.
 
-
-
 use foldline::transduce::{Batch, Reducer, Transducer};
 
 struct Count;

@@ -1,7 +1,5 @@
 //! A type without an `impl` of `Emitter` for the events at hand.
 
-
-
 use foldline::transduce::{Batch, Emitter, Reducer, Transducer};
 
 struct Count;

@@ -1,7 +1,5 @@
 //! Two reducers in one type: which of them is meant?
 
-
-
 use foldline::transduce::{Batch, Reducer, Transducer};
 
 struct Count;

@@ -1,7 +1,5 @@
 //! An emitter for the right event, with another output than is asked for.
 
-
-
 use foldline::transduce::{Batch, Emitter};
 
 struct Length;

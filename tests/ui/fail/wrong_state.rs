@@ -1,7 +1,5 @@
 //! A reducer for the right input, with another state than is asked for.
 
-
-
 use foldline::transduce::{Batch, Reducer};
 
 struct Count;

@@ -2,9 +2,10 @@
 
 use std::convert::Infallible;
 
-use foldline::transduce::{Batch, Both, contramap, emit_fn, Emitter, filter, Keyed, KeyedEmitter, map, reduce_fn, Reducer, Tee, Transducer};
-
-
+use foldline::transduce::{
+    Batch, Both, Emitter, Keyed, KeyedEmitter, Reducer, Tee, Transducer, contramap, emit_fn, filter,
+    map, reduce_fn,
+};
 
 struct Event {
     text: String,
@@ -86,7 +87,7 @@ fn main() {
     let mut shell = Transducer::new(Echo, map(by_first, |(key, length)| (length, key)));
     assert_eq!(shell.step("abc").as_slice(), [(3, Some('a'))]);
     let by_first = shell.emitter_mut().get_mut();
-    let (Length, last) = by_first.close(&Some('a')).unwrap();
+    let last = by_first.close(&Some('a')).unwrap();
     assert!(last.is_empty());
 
     // Combinators, closures and trait objects as reducers.

@@ -10,14 +10,19 @@ use std::{
 
 use foldline::{
     processor::DEFAULT_MAX_LINE,
-    source::{SourceError, Step, Until},
+    source::{SourceError, Until},
     transduce::{Batch, Emitter, filter},
 };
 use foldline_database::{SessionEvents, Store, query::SessionLog};
 use foldline_domain::{Conversation, DomainEvent, Located, SessionKey};
 
 use super::session::LiveSession;
-use crate::{error::Error, log::Log, pipeline, program::Program};
+use crate::{
+    error::Error,
+    log::Log,
+    pipeline::{self, Moved},
+    program::Program,
+};
 
 /// Begins to read. A session whose log was deleted is read from the database.
 pub(super) fn start(
@@ -122,14 +127,12 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
     let publish = filter(publish, move |event: &Located<DomainEvent>| event.session == key);
     let mut processor = pipeline::begin(executor, publish, DEFAULT_MAX_LINE, log.span());
     let mut read = 0;
-    while !processor.is_done() {
+    loop {
         // What comes to the end of a log after it is complete has come to its end.
         let is_whole = live.is_complete();
-        match log.step()? {
-            Step::Bytes(bytes) => {
-                read += bytes.len() as u64;
-                let span = pipeline::span(&processor);
-                span.in_scope(|| processor.push(bytes, |_| {}));
+        match pipeline::advance(&mut log, &mut processor, |_| {})? {
+            Moved::Read(bytes) => {
+                read += bytes as u64;
                 if live.document().is_current() {
                     live.set_grew(Some(SystemTime::now()));
                 } else if read >= length {
@@ -138,14 +141,13 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
                 }
                 live.notify();
             }
-            Step::Notice(notice) => tracing::info!(%notice, "the log"),
-            Step::NextFile(notice) => {
+            Moved::Noticed(notice) => tracing::info!(%notice, "the log"),
+            Moved::NextFile(notice) => {
                 tracing::info!(%notice, "the log");
-                processor.next_file(|_| {});
                 live.notify();
             }
-            Step::Idle if is_whole => break,
-            Step::Idle => {
+            Moved::Idle if is_whole => break,
+            Moved::Idle => {
                 let events = live.document().events();
                 processor.flush_last_line(|_| {});
                 let mut document = live.document();
@@ -159,8 +161,9 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
                     return Ok(());
                 }
             }
-            Step::End if is_complete => break,
-            Step::End => return Ok(()),
+            Moved::Done => break,
+            Moved::End if is_complete => break,
+            Moved::End => return Ok(()),
         }
     }
     processor.finish(|_| {});

@@ -12,6 +12,7 @@
 //! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs).
 
 mod args;
+mod fan;
 mod files;
 mod maintenance;
 mod parallel;
@@ -43,8 +44,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub use self::files::at_or_below;
 pub(crate) use self::{
     args::IngestArgs,
+    fan::{Collected, Fan},
     plan::copies,
-    read::{Fan, Segment},
+    read::Segment,
     run_log::RunLog,
 };
 use self::{

@@ -1,32 +1,30 @@
 //! Reads a file from its checkpoint as commits. Independent of the database.
 
 use std::{
-    convert::Infallible,
     io,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
 use foldline::{
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
-    processor::{DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},
-    source::{LogFile, Step},
-    transduce::{Batch, Collecting, Fault, Gather, collecting},
+    processor::{Collect, DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},
+    source::LogFile,
+    transduce::Fault,
 };
 use foldline_agents::Records;
-use foldline_database::{RowEmitter, Rows};
-use foldline_domain::{
-    Json,
-    audit::{EventRecord, EventRecords},
-    metrics::Metrics,
-};
+use foldline_database::Rows;
+use foldline_domain::{Json, audit::EventRecord, metrics::Metrics};
 use serde::de::IgnoredAny;
 
-use super::plan::{Plan, Start};
+use super::{
+    fan::{Collected, Fan, fan_of},
+    plan::{Plan, Start},
+};
 use crate::{
     error::Error,
     log::Log,
     outputs::TrailRecords,
-    pipeline::{self, LogEmitter, LogReducer, LogState},
+    pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
     sink::{Gathered, SinkKind, SinkOptions, Sinks},
 };
@@ -81,17 +79,17 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The output that [`Fan`] collected from this number of bytes.
-    pub(super) fn of(commit: Commit<<Fan as Gather>::Segment>, bytes: u64) -> Self {
+    /// What was collected from this number of bytes.
+    pub(super) fn of(commit: Commit<Collected>, bytes: u64) -> Self {
         let facts = &commit.checkpoint.facts;
         // The name of the source, and not its path, which changes when the file is moved.
         let (log, task) = (commit.source.as_str().to_owned(), facts.task.clone());
-        let (mut kept, mut gathered) = (None, Gathered::new());
-        let commit = commit.map(|((), rows, events, bytes)| {
-            (kept, gathered) = (events, bytes);
-            rows
+        let (mut events, mut gathered) = (Vec::new(), Gathered::default());
+        let commit = commit.map(|((), changes, kept, written)| {
+            (events, gathered) = (kept.events, written);
+            changes.into_rows()
         });
-        let records = kept.map(|events| TrailRecords { log, task, events });
+        let records = Some(TrailRecords { log, task, events });
         Self { commit, records, gathered, bytes }
     }
 
@@ -101,8 +99,7 @@ impl Segment {
         let rows = commit.output.size();
         let events = records.iter().flat_map(|records| &records.events);
         let events: usize = events.map(EventRecord::size).sum();
-        let gathered: usize = gathered.iter().map(|(_, spool)| spool.length()).sum();
-        rows + events + gathered + commit.checkpoint.state.get().len()
+        rows + events + gathered.size() + commit.checkpoint.state.get().len()
     }
 }
 
@@ -142,26 +139,13 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
     each(last);
 }
 
-/// The emitters of ingest.
-pub(crate) type Fan = (Metrics, RowEmitter, Option<Kept>, Sinks);
-type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Records>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Collected, Records>;
 
 fn fan(reading: &Reading<'_>) -> Fan {
     let mut sinks = Sinks::default();
     reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
     fan_of(reading.audited, sinks)
 }
-
-pub(super) fn fan_of(audited: bool, sinks: Sinks) -> Fan {
-    let kept = audited.then(|| collecting(EventRecords::default(), EventRecord::size));
-    (Metrics::default(), RowEmitter::default(), kept, sinks)
-}
-
-/// Collects the records of the audit trail.
-pub(crate) type Kept = Collecting<EventRecords, EventRecord>;
-
-/// The emitters here collect, and emit nothing.
-fn nothing(_: (Batch<Infallible>, Batch<Infallible>, Batch<Infallible>, Batch<Infallible>)) {}
 
 fn try_read(
     reading: &Reading<'_>,
@@ -179,9 +163,16 @@ fn try_read(
     let mut log = Log::Once(Box::new(log));
     let Some(mut file) = OpenLog::open(reading, plan, &mut log, each)? else { return Ok(None) };
     let first = file.segments.committed();
-    while let Step::Bytes(bytes) = log.step()? {
+    loop {
         let span = pipeline::span(file.segments.processor());
-        span.in_scope(|| file.segments.push(bytes, nothing));
+        let moved = pipeline::step(&mut log, &span, |part| {
+            match part {
+                Part::Bytes(bytes) => file.segments.push(bytes),
+                Part::NextFile => file.segments.next_file(),
+            }
+            Ok(())
+        })?;
+        let Moved::Read(_) = moved else { break };
         if !file.commit_due(&mut log, each)? {
             return Ok(None);
         }
@@ -191,10 +182,10 @@ fn try_read(
     }
     let mid_line = match plan.complete {
         true => {
-            file.segments.end_line(nothing);
+            file.segments.end_line();
             false
         }
-        false => file.segments.flush_last_line(nothing) == LastLine::Left,
+        false => file.segments.flush_last_line() == LastLine::Left,
     };
     if !file.commit_due(&mut log, each)? {
         return Ok(None);
@@ -244,7 +235,7 @@ fn update(
         checkpoint: Checkpoint { facts, ..checkpoint.clone() },
         output: Rows::default(),
     };
-    let (records, gathered) = (None, Gathered::new());
+    let (records, gathered) = (None, Gathered::default());
     let segment = Segment { commit, records, gathered, bytes: 0 };
     if !each(Piece::Segment(Box::new(segment))) {
         return Ok(None);
@@ -347,7 +338,7 @@ impl<'p> OpenLog<'p> {
                 return Ok(false);
             }
             let span = pipeline::span(self.segments.processor());
-            span.in_scope(|| self.segments.go_on(nothing));
+            span.in_scope(|| self.segments.go_on());
         }
         Ok(true)
     }
@@ -367,13 +358,10 @@ impl<'p> OpenLog<'p> {
         let Self { plan, segments, has_moved, .. } = self;
         let (first, pending) = (segments.committed(), segments.pending_bytes());
         let mut identity = Ok(None);
-        let finished = segments.finish(
-            |end| {
-                identity = log.identity(end.offset);
-                identity.as_ref().ok().copied().flatten().unwrap_or_default()
-            },
-            nothing,
-        );
+        let finished = segments.finish(|end| {
+            identity = log.identity(end.offset);
+            identity.as_ref().ok().copied().flatten().unwrap_or_default()
+        });
         let (commit, finished) = finished.map_err(|error| fail(plan, error))?;
         identity?;
         let failures = failures(&finished.emitter.get_ref().3);

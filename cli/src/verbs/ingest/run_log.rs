@@ -10,21 +10,21 @@ use std::{
 use foldline::{
     ledger::{Commit, SourceFacts, SourceName},
     source::LogFile,
-    transduce::Gather,
 };
 use foldline_database::sqlite::{Database, SqliteError};
 
 use super::{
     args::IngestArgs,
+    fan::{Collected, Fan, fan_of},
     ingest,
-    read::{Fan, Segment, fan_of},
+    read::Segment,
     write,
 };
 use crate::{error::Error, exit, options::sentence_width, program::Program, sink::Sinks};
 
 /// The log of an agent that is running, and the database that its rows are committed to.
 ///
-/// The writer of the log folds it, and commits the rows that the [`fan`](Self::fan) collects. If that fails
+/// The writer of the log folds it, and commits the rows that the [`fan`](Self::fan) emits. If that fails
 /// because another program writes to the database, [`update`](Self::update) reads the log from its stored
 /// position; [`finish`](Self::finish) completes the stored rows, as `ingest --final` does.
 pub(crate) struct RunLog {
@@ -51,7 +51,7 @@ impl RunLog {
         }
     }
 
-    /// The collector of the rows of the log.
+    /// The emitters of the rows of the log.
     pub(crate) fn fan(&self) -> Fan {
         fan_of(self.audit.is_some(), Sinks::default())
     }
@@ -78,11 +78,7 @@ impl RunLog {
     }
 
     /// Commits the rows collected since the previous commit.
-    pub(crate) fn commit(
-        &self,
-        mut commit: Commit<<Fan as Gather>::Segment>,
-        bytes: u64,
-    ) -> Result<(), Error> {
+    pub(crate) fn commit(&self, mut commit: Commit<Collected>, bytes: u64) -> Result<(), Error> {
         let checkpoint = &mut commit.checkpoint;
         let identity = LogFile::open_regular(&self.log)?.identity(checkpoint.position.offset)?;
         checkpoint.facts.identity = identity.unwrap_or_default();

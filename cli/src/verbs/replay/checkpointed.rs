@@ -11,8 +11,7 @@ use foldline::{
         Checkpoint, CommitError, FileLedger, FileLedgerError, Identity, Ledger, SourceFacts,
         SourceName,
     },
-    processor::Segments,
-    source::Step,
+    processor::{Collect, Segments},
 };
 use foldline_agents::Records;
 use foldline_domain::Position;
@@ -20,22 +19,22 @@ use foldline_domain::Position;
 use super::{
     args::ReplayArgs,
     chosen::{Chosen, exit_code, main_failure},
-    fan::{Fan, Paced, nothing},
+    fan::{Collected, Fan, Paced},
     side_file::SideFile,
 };
 use crate::{
     error::Error,
     log::Log,
     malformed::Malformed,
-    pipeline::{self, LogEmitter, LogReducer, LogState},
+    pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
-    sink::{ChosenSink, Gathered, SinkOutput, Sinks},
+    sink::{ChosenSink, Gathered, SinkOutput, Sinks, Written},
 };
 
 /// The time between two checkpoints.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Records>;
+type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Collected, Records>;
 
 pub(super) fn run(
     program: &Program,
@@ -156,35 +155,39 @@ impl Replay<'_> {
             if self.is_due() {
                 self.commit(log, outputs)?;
             }
-            match log.step()? {
-                Step::Bytes(bytes) => {
-                    let span = pipeline::span(self.segments.processor());
-                    span.in_scope(|| self.segments.push(bytes, nothing));
-                    self.write_all(outputs)?;
+            let span = pipeline::span(self.segments.processor());
+            let moved = pipeline::step(log, &span, |part| match part {
+                Part::Bytes(bytes) => {
+                    self.segments.push(bytes);
+                    self.write_all(outputs)
                 }
-                Step::Notice(notice) => Log::report(&self.args.file, &notice),
-                Step::NextFile(notice) => {
-                    self.segments.end_line(nothing);
+                Part::NextFile => {
+                    self.segments.end_line();
                     self.write_all(outputs)?;
-                    self.segments.next_file(nothing);
+                    self.segments.next_file();
+                    Ok(())
+                }
+            })?;
+            match moved {
+                Moved::Noticed(notice) | Moved::NextFile(notice) => {
                     Log::report(&self.args.file, &notice);
                 }
-                Step::Idle => {}
-                Step::End => break,
+                Moved::Read(_) | Moved::Idle => {}
+                Moved::End | Moved::Done => break,
             }
         }
         // The output of completion is written after the last checkpoint, and so truncated again when the log has
         // grown.
         self.commit(log, outputs)?;
-        self.segments.end_line(nothing);
+        self.segments.end_line();
         self.write_all(outputs)?;
         let Self { args, chosen, journal, out, mut ledger, segments, .. } = self;
-        let mut finished = segments.into_processor().finish(nothing);
+        let mut last = Collected::default();
+        let mut finished = segments.into_processor().finish(|output| last.add(output));
         let (Malformed(malformed), paced) = finished.emitter.get_mut();
         let sinks = paced.sinks_mut();
-        let gathered = foldline::transduce::Gather::cut(sinks);
         let fail = |error| ledger_error(error, out, journal);
-        outputs.write(gathered, &mut ledger).map_err(|error| error.or_ledger(fail))?;
+        outputs.write(last.1, &mut ledger).map_err(|error| error.or_ledger(fail))?;
         ledger.sync().map_err(fail)?;
         outputs.sync()?;
         main_failure(sinks, chosen)?;
@@ -203,8 +206,8 @@ impl Replay<'_> {
     /// Writes the output early, and reduces what was kept until there was room for more.
     fn write_all(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
         self.write(outputs)?;
-        while self.segments.processor().is_paused() {
-            self.segments.go_on(nothing);
+        while self.segments.is_paused() {
+            self.segments.go_on();
             self.write(outputs)?;
         }
         Ok(())
@@ -212,7 +215,7 @@ impl Replay<'_> {
 
     /// Writes the output early, before the checkpoint that commits it.
     fn write(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
-        let ((), gathered) = self.segments.processor_mut().cut();
+        let ((), gathered) = self.segments.take();
         let Self { ledger, out, journal, .. } = self;
         let written = outputs.write(gathered, ledger);
         written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))?;
@@ -292,9 +295,9 @@ impl Outputs {
     }
 
     fn write(&mut self, gathered: Gathered, ledger: &mut FileLedger) -> Result<(), OpenError> {
-        for (name, spool) in gathered {
-            let mut side_file = self.side_files.iter_mut().find(|(known, _)| *known == name);
-            spool.read(|bytes| match &mut side_file {
+        for Written { sink, bytes } in gathered {
+            let mut side_file = self.side_files.iter_mut().find(|(known, _)| *known == sink);
+            bytes.read(|bytes| match &mut side_file {
                 Some((_, file)) => file.append(bytes).map_err(OpenError::File),
                 None => ledger.write_ahead(bytes).map_err(OpenError::Ledger),
             })?;

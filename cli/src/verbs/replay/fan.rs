@@ -2,20 +2,23 @@
 
 use std::convert::Infallible;
 
-use foldline::transduce::{Batch, Emitter, Gather, Resume};
+use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{DomainEvent, Located};
 
 use crate::{
     malformed::Malformed,
     pace::{Pace, Speed},
-    sink::{Gathered, Sinks},
+    sink::{Gathered, Sinks, Written},
 };
 
 /// The emitters of a replay.
 pub(super) type Fan = (Malformed, Paced);
 
-/// These emitters emit nothing: their output is written or collected.
-pub(super) fn nothing(_: (Batch<Infallible>, Batch<Infallible>)) {}
+/// What is committed of their output.
+pub(super) type Collected = ((), Gathered);
+
+/// Sinks that write directly emit nothing.
+pub(super) fn nothing(_: (Batch<Infallible>, Batch<Written>)) {}
 
 /// Sinks that receive the events with the log's own pauses.
 #[derive(Debug)]
@@ -38,8 +41,8 @@ impl Paced {
     }
 }
 
-impl Emitter<Located<DomainEvent>, Infallible> for Paced {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
+impl Emitter<Located<DomainEvent>, Written> for Paced {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Written> {
         if let Some(pause) = self.pace.pause_before(event.item.timestamp()) {
             self.sinks.flush();
             Pace::wait(pause);
@@ -47,7 +50,7 @@ impl Emitter<Located<DomainEvent>, Infallible> for Paced {
         self.sinks.emit(event)
     }
 
-    fn finish(&mut self) -> Batch<Infallible> {
+    fn finish(&mut self) -> Batch<Written> {
         self.sinks.finish()
     }
 }
@@ -62,17 +65,5 @@ impl Resume for Paced {
 
     fn resume(&mut self, state: Self::State) {
         self.sinks.resume(state);
-    }
-}
-
-impl Gather for Paced {
-    type Segment = Gathered;
-
-    fn cut(&mut self) -> Gathered {
-        self.sinks.cut()
-    }
-
-    fn size(&self) -> usize {
-        self.sinks.size()
     }
 }

@@ -15,7 +15,7 @@ use std::{
 
 use foldline::{
     files::owner_only,
-    source::{LogFile, Openers, Step, Until, rotated_files},
+    source::{LogFile, Openers, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::level_filters::LevelFilter;
@@ -31,7 +31,7 @@ use crate::{
     error::Error,
     log::Log,
     malformed::Malformed,
-    pipeline,
+    pipeline::{self, Moved},
     program::Program,
     sink::{SinkName, Sinks, Writer},
 };
@@ -79,22 +79,16 @@ fn plain(
         let read = |bytes| progress.inc(bytes as u64);
         processor = pipeline::relay(processor, &executor, file, read, nothing, flush)?;
     }
-    while !processor.is_done() {
-        match log.step()? {
-            Step::Bytes(bytes) => {
-                progress.inc(bytes.len() as u64);
-                let span = pipeline::span(&processor);
-                span.in_scope(|| processor.push(bytes, nothing));
+    loop {
+        match pipeline::advance(&mut log, &mut processor, nothing)? {
+            Moved::Read(bytes) => {
+                progress.inc(bytes as u64);
                 // Show what was read before waiting for more.
                 flush(pipeline::emitter_mut(&mut processor))?;
             }
-            Step::Notice(notice) => Log::report(&args.file, &notice),
-            Step::NextFile(notice) => {
-                processor.next_file(nothing);
-                Log::report(&args.file, &notice);
-            }
-            Step::Idle => {}
-            Step::End => break,
+            Moved::Noticed(notice) | Moved::NextFile(notice) => Log::report(&args.file, &notice),
+            Moved::Idle => {}
+            Moved::End | Moved::Done => break,
         }
     }
     progress.finish_and_clear();

@@ -1,24 +1,23 @@
 //! [`Consumers`]: all consumers of the events of a run, in one pass.
 
-use std::convert::Infallible;
-
 use foldline::{
-    processor::Segments,
-    transduce::{Batch, Emitter, Gather, Resume},
+    processor::{Collect, Segments},
+    transduce::{Batch, Emitter, Resume},
 };
+#[cfg(feature = "serve")]
 use foldline_agents::Records;
 use foldline_domain::{DomainEvent, Located};
 
-#[cfg(feature = "serve")]
 use crate::serve::RunningLog;
 use crate::{
     pipeline::{LogEmitter, LogReducer, LogState},
     sink::Sinks,
-    verbs::ingest::Fan,
+    verbs::ingest::{Collected, Fan},
 };
 
 /// The log of a run, in segments for the database.
-pub(super) type RunSegments = Segments<LogReducer, LogState, LogEmitter<Consumers>, Records>;
+pub(super) type RunSegments =
+    Segments<LogReducer, LogState, LogEmitter<Consumers>, Collected, Records>;
 
 /// The consumers of a run. The database stores only the memory of its rows, which an ingest can resume.
 #[derive(Default)]
@@ -38,20 +37,22 @@ impl Consumers {
     }
 }
 
-impl Emitter<Located<DomainEvent>, Infallible> for Consumers {
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        // The rows are collected, not emitted.
-        let _ = self.rows.emit(event);
+/// The rows. The sinks of a run write directly.
+impl Emitter<Located<DomainEvent>, <Collected as Collect>::Item> for Consumers {
+    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<<Collected as Collect>::Item> {
+        let rows = self.rows.emit(event);
         #[cfg(feature = "serve")]
         let _ = self.running.emit(event);
-        self.sinks.emit(event)
+        let _ = self.sinks.emit(event);
+        rows
     }
 
-    fn finish(&mut self) -> Batch<Infallible> {
-        let _ = Emitter::<Located<DomainEvent>, _>::finish(&mut self.rows);
+    fn finish(&mut self) -> Batch<<Collected as Collect>::Item> {
+        let rows = Emitter::<Located<DomainEvent>, _>::finish(&mut self.rows);
         #[cfg(feature = "serve")]
         let _ = Emitter::<Located<DomainEvent>, _>::finish(&mut self.running);
-        self.sinks.finish()
+        let _ = self.sinks.finish();
+        rows
     }
 }
 
@@ -64,17 +65,5 @@ impl Resume for Consumers {
 
     fn resume(&mut self, state: Self::State) {
         self.rows.resume(state);
-    }
-}
-
-impl Gather for Consumers {
-    type Segment = Option<<Fan as Gather>::Segment>;
-
-    fn cut(&mut self) -> Self::Segment {
-        self.rows.cut()
-    }
-
-    fn size(&self) -> usize {
-        self.rows.size()
     }
 }

@@ -11,16 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::{
-    ledger::{Commit, Identity, SourceFacts, SourceName},
-    transduce::Gather,
-};
+use foldline::ledger::{Commit, Identity, SourceFacts, SourceName};
 use tracing::debug;
 
 use super::consumers::RunSegments;
 use crate::{
     error::Error,
-    verbs::ingest::{Fan, RunLog},
+    verbs::ingest::{self, Fan, RunLog},
 };
 
 /// The shortest time between two commits.
@@ -49,7 +46,7 @@ pub(super) struct Rows {
 
 /// The rows of a number of bytes of the log.
 struct Collected {
-    commit: Commit<<Fan as Gather>::Segment>,
+    commit: Commit<ingest::Collected>,
     bytes: u64,
 }
 
@@ -74,7 +71,7 @@ impl Rows {
         Self { log, collected, waiting, is_due, ended, thread }
     }
 
-    /// The collector of the rows.
+    /// The emitters of the rows.
     pub(super) fn fan(&self) -> Fan {
         self.log.fan()
     }
@@ -98,15 +95,10 @@ impl Rows {
         }
         let bytes = segments.pending_bytes();
         let Ok(commit) = segments.commit(Identity::default()) else { return };
-        let mut rows = None;
-        let commit = commit.map(|output| rows = output);
         // The next commit detects the omitted rows, and then the log is read.
-        if let Some(rows) = rows
-            && self.waiting.load(Ordering::Acquire) < MOST
-        {
+        if self.waiting.load(Ordering::Acquire) < MOST {
             self.waiting.fetch_add(1, Ordering::AcqRel);
             self.is_due.store(false, Ordering::Release);
-            let commit = commit.map(|()| rows);
             let _ = self.collected.send(Collected { commit, bytes });
         }
     }

@@ -1,7 +1,6 @@
 //! [`Session`]: processes the output of the agent.
 
 use std::{
-    convert::Infallible,
     fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -10,7 +9,7 @@ use std::{
 
 use foldline::{
     ledger::{SourceFacts, SourceName},
-    processor::{DEFAULT_MAX_LINE, Segments},
+    processor::{Collect, DEFAULT_MAX_LINE, Segments},
 };
 use foldline_agents::DynExecutor;
 
@@ -20,7 +19,10 @@ use super::{
     consumers::{Consumers, RunSegments},
     rows::Rows,
 };
-use crate::{error::Error, exit, log::Recognition, pipeline, program::Program, say::say};
+use crate::{
+    error::Error, exit, log::Recognition, pipeline, program::Program, say::say,
+    verbs::ingest::Collected,
+};
 
 /// The interval of checks whether earlier rows are due.
 const SOON: Duration = Duration::from_millis(200);
@@ -151,7 +153,8 @@ impl Reading<'_> {
     fn known(executor: DynExecutor, consumers: Consumers, rows: Option<&Rows>) -> Self {
         let span = tracing::debug_span!("source", path = "run", format = tracing::field::Empty);
         let format = executor.format().name;
-        let is_audited = consumers.rows.as_ref().is_some_and(|(_, _, kept, _)| kept.is_some());
+        let is_audited =
+            consumers.rows.as_ref().is_some_and(|(_, _, records, _)| records.is_some());
         let hashes_lines = consumers.sinks.hashes_lines() || is_audited;
         let processor = pipeline::begin(executor, consumers, DEFAULT_MAX_LINE, span);
         let processor = if hashes_lines { processor.with_line_hashes() } else { processor };
@@ -163,14 +166,15 @@ impl Reading<'_> {
     fn push(&mut self, more: Vec<Heard>, bytes: &[u8], is_end: bool, rows: Option<&Rows>) {
         match self {
             Self::Known(_, segments) => {
-                segments.push(bytes, nothing);
+                let span = pipeline::span(segments.processor());
+                span.in_scope(|| segments.push(bytes));
                 while let Some(rows) = rows {
                     let is_full = segments.is_due();
                     rows.collect(segments);
                     if !is_full {
                         break;
                     }
-                    segments.go_on(nothing);
+                    span.in_scope(|| segments.go_on());
                 }
                 pipeline::emitter_mut(segments.processor_mut()).flush();
             }
@@ -210,6 +214,5 @@ fn pass_on(heard: &[Heard]) -> io::Result<()> {
     io::stdout().flush()
 }
 
-fn nothing(never: Infallible) {
-    match never {}
-}
+/// The rows after the last commit are read from the log.
+fn nothing(_: <Collected as Collect>::Item) {}

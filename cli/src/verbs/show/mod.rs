@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use foldline::{
     processor::DEFAULT_MAX_LINE,
-    source::{Step, Until},
+    source::Until,
     transduce::{Batch, Emitter},
 };
 use foldline_database::query::Period;
@@ -26,7 +26,7 @@ use crate::{
     log::Log,
     options::{Color, width},
     pager::Output,
-    pipeline,
+    pipeline::{self, Moved},
     program::Program,
     verbs::usage::Spent,
 };
@@ -157,22 +157,14 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
             *written = writeln!(out, "{text}");
         }
     };
-    while !processor.is_done() && written.is_ok() {
-        match log.step()? {
-            Step::Bytes(bytes) => {
-                processor.push(bytes, |text| print(&mut out, &mut written, text));
-                // Prints the entries so far before the log grows.
-                if args.follow && written.is_ok() {
-                    written = out.flush();
-                }
-            }
-            Step::Notice(notice) => Log::report(path, &notice),
-            Step::NextFile(notice) => {
-                processor.next_file(|text| print(&mut out, &mut written, text));
-                Log::report(path, &notice);
-            }
-            Step::Idle => {}
-            Step::End => break,
+    while written.is_ok() {
+        let print = |text| print(&mut out, &mut written, text);
+        match pipeline::advance(&mut log, &mut processor, print)? {
+            // Prints the entries so far before the log grows.
+            Moved::Read(_) if args.follow && written.is_ok() => written = out.flush(),
+            Moved::Noticed(notice) | Moved::NextFile(notice) => Log::report(path, &notice),
+            Moved::Read(_) | Moved::Idle => {}
+            Moved::End | Moved::Done => break,
         }
     }
     processor.finish(|text| print(&mut out, &mut written, text));
