@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{Json, Text};
+use foldline_domain::{Content, Image, Json, Text};
 use foldline_json::Raw;
 
 use super::wire::{Object, value};
@@ -21,8 +21,8 @@ pub struct Blocks {
 pub enum Part {
     /// Text.
     Text(Text),
-    /// A placeholder for content other than text, such as `[image: image/png, 12345 bytes]`.
-    Placeholder(String),
+    /// Content other than text: a placeholder, such as `[image: image/png, 12345 bytes]`, perhaps with its picture.
+    Media(Content),
 }
 
 impl Blocks {
@@ -64,18 +64,18 @@ impl Blocks {
             }
             "image" | "input_image" | "inputImage" | "output_image" | "localImage"
             | "local_image" => {
-                self.parts.push(Part::Placeholder(image_block(&mut block)));
+                self.parts.push(Part::Media(image_block(&mut block)));
             }
             "audio" | "input_audio" => {
                 let media_type = block.str("mimeType").unwrap_or(Cow::Borrowed("audio"));
                 let bytes = block.str("data").map(|data| base64_bytes(&data));
-                self.parts.push(Part::Placeholder(placeholder("audio", &media_type, bytes)));
+                self.parts.push(Part::Media(placeholder("audio", &media_type, bytes).into()));
             }
             "resource_link" => {
                 // Display hints for a resource that is not in the log.
                 block.ignore(&["description", "mimeType", "name", "size", "title"]);
                 let uri = block.str("uri").unwrap_or_default();
-                self.parts.push(Part::Placeholder(format!("[resource: {uri}]")));
+                self.parts.push(Part::Media(format!("[resource: {uri}]").into()));
             }
             "resource" if block.has("resource") => {
                 let mut inner = block.object("resource").unwrap_or_default();
@@ -83,7 +83,7 @@ impl Blocks {
                 let bytes = inner.str("blob").map(|blob| base64_bytes(&blob));
                 inner.ignore(&["mimeType"]);
                 let size = bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
-                self.parts.push(Part::Placeholder(format!("[resource: {uri}{size}]")));
+                self.parts.push(Part::Media(format!("[resource: {uri}{size}]").into()));
                 self.parts.extend(inner.text("text").map(Part::Text));
                 block.adopt("resource", inner);
             }
@@ -98,14 +98,14 @@ impl Blocks {
         unknown_fields.extend(fields);
     }
 
-    /// All displayable parts as one text, each on separate lines.
-    pub fn text(&self) -> Text {
+    /// All displayable parts as one content, each on separate lines.
+    pub fn content(&self) -> Content {
         join(self.parts.iter())
     }
 
     /// All text parts as one text, without placeholders.
     pub fn words(&self) -> Text {
-        join(self.parts.iter().filter(|part| matches!(part, Part::Text(_))))
+        join(self.parts.iter().filter(|part| matches!(part, Part::Text(_)))).text
     }
 }
 
@@ -115,35 +115,17 @@ impl From<Text> for Blocks {
     }
 }
 
-fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Text {
-    let mut parts = parts.peekable();
-    let Some(first) = parts.next() else { return Text::default() };
-    if parts.peek().is_none() {
-        return match first {
-            Part::Text(text) => text.clone(),
-            Part::Placeholder(text) => text.clone().into(),
-        };
-    }
-    let mut joined = String::new();
-    for part in std::iter::once(first).chain(parts) {
-        if !joined.is_empty() && !joined.ends_with('\n') {
-            joined.push('\n');
-        }
-        match part {
-            Part::Text(text) => joined.push_str(&text.decode()),
-            Part::Placeholder(text) => joined.push_str(text),
-        }
-    }
-    joined.into()
-}
-
-/// Several texts joined by line breaks; `None` for an empty list.
-pub fn lines(texts: &[Text]) -> Option<Text> {
-    match texts {
-        [] => None,
-        [whole] => Some(whole.clone()),
-        texts => Some(texts.iter().map(Text::decode).collect::<Vec<_>>().join("\n").into()),
-    }
+fn join<'p>(parts: impl Iterator<Item = &'p Part>) -> Content {
+    let parts = parts.map(|part| match part {
+        Part::Text(text) => text.clone().into(),
+        Part::Media(content) => content.clone(),
+    });
+    let joined = parts.reduce(|mut joined: Content, part| {
+        let is_line = joined.is_empty() || joined.text.decode().ends_with('\n');
+        joined.push(if is_line { "" } else { "\n" }, part);
+        joined
+    });
+    joined.unwrap_or_default()
 }
 
 /// Reads a block whose only field is its type: `{"text": {"text": ".."}}`, `{"image": {..}}`.
@@ -153,53 +135,72 @@ fn only_field<'a>(block: &Object<'a>) -> Option<(Cow<'a, str>, Object<'a>)> {
     Some((name, value::object(inner)?))
 }
 
-/// The placeholder of an image block: `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic),
-/// `{image_url}` (OpenAI).
-fn image_block(block: &mut Object<'_>) -> String {
+/// The picture of an image block: `{data, mimeType}` (MCP), `{source: {media_type, data}}` (Anthropic), `{image_url}`
+/// (OpenAI).
+fn image_block(block: &mut Object<'_>) -> Content {
     if let Some(mut source) = block.object("source") {
         let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
-        let bytes = source.str("data").map(|data| base64_bytes(&data));
+        let data = source.str("data");
         source.ignore(&["type"]);
         let url = source.str("url");
         block.adopt("source", source);
-        return match (bytes, url) {
+        let media_type = media_type.unwrap_or_default();
+        return match (data, url) {
+            (Some(data), _) => image_of_base64(&media_type, &data),
             (None, Some(url)) => image_of_url(&url),
-            (bytes, _) => placeholder("image", &media_type.unwrap_or_default(), bytes),
+            (None, None) => image_without_data(&media_type),
         };
     }
     if let Some(data) = block.str("data") {
         block.ignore(&["uri"]);
         let media_type = block.str("mimeType").or_else(|| block.str("media_type"));
-        return placeholder("image", &media_type.unwrap_or_default(), Some(base64_bytes(&data)));
+        return image_of_base64(&media_type.unwrap_or_default(), &data);
     }
     let url = ["image_url", "imageUrl", "url", "path"].into_iter().find_map(|key| block.str(key));
     match url {
         Some(url) => image_of_url(&url),
-        None => placeholder("image", "", None),
+        None => image_without_data(""),
     }
 }
 
-/// The placeholder of an image URL: `data:image/png;base64,..` or an address.
-pub fn image_of_url(url: &str) -> String {
+/// The picture of an image URL: `data:image/png;base64,..` or an address.
+pub fn image_of_url(url: &str) -> Content {
     let Some(data) = url.strip_prefix("data:") else {
-        return format!("[image: {url}]");
+        return Content::picture(format!("[image: {url}]"), Image::without_content(""));
     };
     let (head, body) = data.split_once(',').unwrap_or((data, ""));
     let media_type = head.split(';').next().unwrap_or_default();
-    let bytes = if head.ends_with("base64") { base64_bytes(body) } else { body.len() };
-    placeholder("image", media_type, Some(bytes))
+    if head.ends_with("base64") {
+        return image_of_base64(media_type, body);
+    }
+    let text = placeholder("image", media_type, Some(body.len()));
+    Content::picture(text, Image::without_content(media_type))
 }
 
-/// The placeholder of a base64 image.
-pub fn image_of_base64(media_type: &str, data: &str) -> String {
-    placeholder("image", media_type, Some(base64_bytes(data)))
+/// The picture of a base64 text.
+pub fn image_of_base64(media_type: &str, data: &str) -> Content {
+    let text = placeholder("image", media_type, Some(base64_bytes(data)));
+    Content::picture(text, image(media_type, data))
 }
 
-/// The placeholder of a base64 file of any media type.
-pub fn media_of_base64(media_type: &str, data: &str) -> String {
-    let what =
-        media_type.split('/').next().filter(|kind| ["image", "audio", "video"].contains(kind));
-    placeholder(what.unwrap_or("file"), media_type, Some(base64_bytes(data)))
+/// The picture of a base64 text, without a placeholder.
+pub(crate) fn image(media_type: &str, data: &str) -> Image {
+    Image::from_base64(data).unwrap_or_else(|| Image::without_content(media_type))
+}
+
+fn image_without_data(media_type: &str) -> Content {
+    Content::picture(placeholder("image", media_type, None), Image::without_content(media_type))
+}
+
+/// A base64 file of any media type: a picture, or a placeholder.
+pub fn media_of_base64(media_type: &str, data: &str) -> Content {
+    match media_type.split('/').next() {
+        Some("image") => image_of_base64(media_type, data),
+        Some(what @ ("audio" | "video")) => {
+            placeholder(what, media_type, Some(base64_bytes(data))).into()
+        }
+        _ => placeholder("file", media_type, Some(base64_bytes(data))).into(),
+    }
 }
 
 fn placeholder(what: &str, media_type: &str, bytes: Option<usize>) -> String {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use foldline::transduce::Batch;
 use foldline_domain::{
-    ActionType, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session, Text,
-    Timestamp, TokenUsage, ToolCalls, ToolStatus, Warning, WarningKind,
+    ActionType, Content, CorrId, DomainEvent, Json, NormalizedEntry, NormalizedEntryType, Session,
+    Text, Timestamp, TokenUsage, ToolCalls, ToolStatus, Warning, WarningKind,
     tool_calls::{CallResult, Limits, ResultKey},
 };
 use foldline_json::Raw;
@@ -95,7 +95,8 @@ impl<R: CallResult> Context<'_, R> {
         let model = facts.model.clone().filter(|model| known.as_ref() != Some(model));
         self.facts.merge(self.agent, facts, self.events);
         if let Some(model) = model {
-            self.entry(NormalizedEntryType::SystemMessage, format!("model: {model}"), ());
+            let content = format!("model: {model}");
+            self.entry(NormalizedEntryType::ModelChange { model }, content, ());
         }
     }
 
@@ -130,7 +131,7 @@ impl<R: CallResult> Context<'_, R> {
     pub fn entry(
         &mut self,
         kind: NormalizedEntryType,
-        content: impl Into<Text>,
+        content: impl Into<Content>,
         meta: impl Into<Meta>,
     ) {
         let entry = self.draft(kind, content, meta);
@@ -141,11 +142,15 @@ impl<R: CallResult> Context<'_, R> {
     pub fn draft(
         &self,
         kind: NormalizedEntryType,
-        content: impl Into<Text>,
+        content: impl Into<Content>,
         meta: impl Into<Meta>,
     ) -> NormalizedEntry {
-        let mut entry = NormalizedEntry::new(kind, content).at(self.at);
+        let Content { text, images } = content.into();
+        let mut entry = NormalizedEntry::new(kind, text).at(self.at);
         meta.into().write(self.parent.as_ref(), &mut entry);
+        if !images.is_empty() {
+            entry.metadata_mut().images = images;
+        }
         entry
     }
 
@@ -307,16 +312,16 @@ impl<R: CallResult> Context<'_, R> {
         report::unknown_block(name, block.into(), self.at, self.events);
     }
 
-    /// Reads content blocks as one text with their unknown fields. Warnings name the owner of the content by `of`.
+    /// Reads content blocks as one content with their unknown fields. Warnings name the owner of the content by `of`.
     /// Blocks of unknown types are kept.
-    pub fn content(&mut self, of: &str, raw: Raw<'_>) -> (Text, Extra) {
+    pub fn content(&mut self, of: &str, raw: Raw<'_>) -> (Content, Extra) {
         let (blocks, fields) = Blocks::read_with_fields(raw);
         for (name, block) in &blocks.unknown {
             self.unknown_block(name, block.clone());
         }
         let fields = fields.iter().map(|(name, json)| (name.into(), Raw::known(json.get())));
         let extra = self.unknown_fields(of, &fields.collect());
-        (blocks.text(), extra)
+        (blocks.content(), extra)
     }
 
     /// Reports a part of a tool's result of an unknown type; the result keeps it.

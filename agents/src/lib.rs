@@ -20,7 +20,6 @@ mod executor;
 mod facts;
 pub mod files;
 mod format;
-mod images;
 pub mod prelude;
 mod recogniser;
 mod records;

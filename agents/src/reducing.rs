@@ -18,7 +18,7 @@ use super::{
     context::Context,
     executor::{Executor, Header, Parsed},
     facts::Facts,
-    images, report,
+    report,
     sessions::NamesSession,
     wire::{Fields, Irregular, Object, Record},
 };
@@ -86,8 +86,6 @@ impl<E> Reducing<E> {
 pub(super) enum ParsedRecord<'a, L> {
     Irregular(Irregular<'a>),
     Object {
-        /// The text of the record.
-        source: &'a str,
         /// The fields that were not taken.
         rest: Fields<'a>,
         header: Header<'a>,
@@ -116,7 +114,6 @@ impl<E: Executor> Reducing<E> {
             Record::Object(object) => object,
             Record::Irregular(irregular) => return ParsedRecord::Irregular(irregular),
         };
-        let source = object.source();
         let mut header = Header {
             name: object.get_str("type").unwrap_or_default(),
             at: object.timestamp("timestamp"),
@@ -131,7 +128,7 @@ impl<E: Executor> Reducing<E> {
         if let Parsed::Line(_) | Parsed::Ignored = parsed {
             object.ignore(&["type"]);
         }
-        ParsedRecord::Object { source, rest: object.rest(), header, aside, session, parsed }
+        ParsedRecord::Object { rest: object.rest(), header, aside, session, parsed }
     }
 
     /// The type of a record that is ignored on purpose.
@@ -158,7 +155,7 @@ impl<E: Executor> Reducing<E> {
             log("irregular", before, &state.calls, &events);
         }
         // Not as a tuple, which would be moved once more.
-        let ParsedRecord::Object { source, rest, header, aside, session, parsed } = record else {
+        let ParsedRecord::Object { rest, header, aside, session, parsed } = record else {
             return events;
         };
         let session = session.filter(|_| aside.is_none() && !matches!(parsed, Parsed::Foreign));
@@ -194,7 +191,6 @@ impl<E: Executor> Reducing<E> {
             }
             Parsed::Unknown => cx.unknown_event(&name, &rest),
         }
-        images::attach(source, &mut events);
         log(&name, before, &state.calls, &events);
         events
     }

@@ -66,7 +66,7 @@ fn a_turn_with_a_plan_an_edit_and_a_command() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: small-1",
+            "model_change: model: small-1",
             "user_message: Mend the greeting\n[image: image/png, 3 bytes]\n\
              [resource: file:///srv/ada/app/greet.txt]",
             "thinking: The greeting is a file.",
@@ -82,7 +82,7 @@ fn a_turn_with_a_plan_an_edit_and_a_command() {
             "system_message: mode: code",
             "assistant_message: Mended.",
             "user_message: Thanks",
-            "system_message: model: large-1",
+            "model_change: model: large-1",
             "assistant_message: You are welcome.",
         ]
     );

@@ -68,7 +68,7 @@ fn a_session_is_told_with_its_thoughts_and_files() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "system_message: The folder is trusted.",
             "system_message: You are a helper.",
             "user_message: Greet the reader\n[file: /srv/ada/app/a.txt]\n[image: image/png, 5 bytes]",
@@ -161,8 +161,8 @@ fn what_fails_says_why() {
             "error_message: The quota is spent",
             "error_message: Try again",
             "system_message: Take care",
-            "system_message: context truncated",
-            "system_message: compaction: no room",
+            "compaction: context truncated",
+            "compaction: compaction: no room",
             "assistant_message: That is all",
             "system_message: session ended",
         ]
@@ -223,7 +223,7 @@ fn what_is_written_in_pieces_is_one_entry() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "user_message: Stream",
             "thinking: I think.",
             "assistant_message: First I look.",
@@ -243,14 +243,14 @@ fn a_session_that_is_summed_up_and_resumed_goes_on() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "system_message: You are a helper.",
             "user_message: one",
             "assistant_message: First.",
-            "system_message: compaction: <overview>\nOne was said.",
+            "compaction: compaction: <overview>\nOne was said.",
             "user_message: two",
             "assistant_message: Second.",
-            "system_message: model: gpt-b",
+            "model_change: model: gpt-b",
             "system_message: You are a helper. Be brief.",
             "user_message: three",
             "assistant_message: Third.",
@@ -268,7 +268,7 @@ fn an_early_release_is_read() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-4.1",
+            "model_change: model: gpt-4.1",
             "user_message: make two files",
             "assistant_message: Two files.",
             "create(success): x.py",

@@ -55,7 +55,7 @@ fn a_session_of_two_calls_at_once_and_an_edit() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: Auto",
+            "model_change: model: Auto",
             "user_message: Mend the greeting",
             "thinking: The greeting is a file.",
             "shellToolCall(failed): ls missing",
@@ -195,7 +195,7 @@ fn an_answer_in_pieces_is_one_entry_that_grows() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: Auto",
+            "model_change: model: Auto",
             "user_message: Greet",
             "thinking: Hm",
             "assistant_message: \nHello, Ada.",

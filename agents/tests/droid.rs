@@ -37,7 +37,7 @@ fn conversation(name: &str) -> Conversation {
 fn entries(conversation: &Conversation) -> Vec<String> {
     let entries = conversation.entries.iter();
     let entries = entries.map(|entry| format!("{}: {}", entry.entry_type.name(), entry.content));
-    entries.filter(|entry| !entry.starts_with("system_message: model: ")).collect()
+    entries.filter(|entry| !entry.starts_with("model_change: model: ")).collect()
 }
 
 fn calls(conversation: &Conversation) -> Vec<(&NormalizedEntry, &ToolUse)> {

@@ -47,7 +47,7 @@ fn what_is_told_in_pieces_alone_and_in_messages_is_told_once() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: small-1",
+            "model_change: model: small-1",
             "user_message: Mend the greeting\n[image: image/png, 3 bytes]\nnotes\n\
              [file: application/pdf, 4 bytes]",
             "thinking: It is a file.",
@@ -56,7 +56,7 @@ fn what_is_told_in_pieces_alone_and_in_messages_is_told_once() {
             "Execute(success): sed -i s/helo/hello/ greet.txt",
             "user_message: Only this file",
             "assistant_message: Mended.",
-            "system_message: model: large-1",
+            "model_change: model: large-1",
             "user_message: Which one?",
             "AskUser(success): 1. Which?",
             "user_message: a",
@@ -178,7 +178,7 @@ fn a_session_that_is_loaded_is_told_from_its_beginning_and_used_what_it_used_sin
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: small-1",
+            "model_change: model: small-1",
             "user_message: Count the files",
             "assistant_message: Counting.",
             "Execute(success): ls | wc -l",

@@ -41,13 +41,13 @@ fn a_session_is_a_conversation() {
             "system_message: <system-reminder>Today is Monday.</system-reminder>",
             "user_message: Fix the tests",
             "user_message: Contents of a.rs:\nfn a() {}\n",
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "thinking: Run them first.",
             "assistant_message: Running.",
             "Execute(failed): cargo test",
             "Read(success): a.rs",
             "TodoWrite(success): todo list",
-            "system_message: model: gpt-b",
+            "model_change: model: gpt-b",
             "Edit(failed): a.rs",
             "assistant_message: I could not.",
         ]
@@ -104,7 +104,7 @@ fn compaction_and_ends_are_told() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: context compacted\nWe fixed tests.",
+            "compaction: context compacted\nWe fixed tests.",
             "assistant_message: Bye.",
             "system_message: turn ended: completed",
             "system_message: session ended: interrupted",

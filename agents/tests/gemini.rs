@@ -47,7 +47,7 @@ fn an_answer_in_pieces_is_one_entry() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gemini-a",
+            "model_change: model: gemini-a",
             "user_message: Mend the greeting\n",
             "assistant_message: I look at `greet.txt` first.",
             "read_file(success): greet.txt",
@@ -171,10 +171,10 @@ fn an_answer_that_comes_as_a_whole_replaces_its_pieces_alone() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gemini-a",
+            "model_change: model: gemini-a",
             "user_message: one",
             "assistant_message: The fir",
-            "system_message: model: gemini-b",
+            "model_change: model: gemini-b",
             "user_message: two",
             "glob(unfinished): *",
             "assistant_message: The second.",

@@ -56,7 +56,7 @@ fn a_run_is_told_block_by_block() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: qwen-a",
+            "model_change: model: qwen-a",
             "thinking: The greeting is a file.\n",
             "assistant_message: I look at it.",
             "read_file(success): greet.txt",
@@ -86,7 +86,7 @@ fn what_is_written_in_pieces_is_one_entry() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: qwen-a",
+            "model_change: model: qwen-a",
             "thinking: Let me see.",
             "assistant_message: I read it.",
             "read_file(success): a.txt",

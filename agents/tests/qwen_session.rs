@@ -63,7 +63,7 @@ fn a_session_is_told_part_by_part() {
         [
             "user_message: Mend the greeting.",
             &format!("system_message: {context}"),
-            "system_message: model: qwen-a",
+            "model_change: model: qwen-a",
             "thinking: The greeting is a file.",
             "assistant_message: I look at it.",
             "read_file(success): greet.txt",
@@ -148,12 +148,12 @@ fn the_program_speaks_for_itself() {
             "user_message: /about",
             "system_message: All is well",
             r#"system_message: {"type":"about","systemInfo":{"cliVersion":"0.23.0"}}"#,
-            "system_message: model: qwen-b",
+            "model_change: model: qwen-b",
             "system_message: files read into the prompt",
             "user_message: @a.txt what is it?\n[image: image/png, 5 bytes]\n[file: file:///srv/ada/r.pdf]",
             "assistant_message: A greeting.",
             "system_message: A task is done.",
-            "system_message: conversation compacted",
+            "compaction: conversation compacted",
             "system_message: conversation rewound",
             "system_message: Every morning",
         ]

@@ -41,15 +41,15 @@ fn images_are_placeholders() {
             "[image: image/png, 5 bytes]",
         ),
     ] {
-        assert_eq!(read_blocks(json).text(), shown, "{json}");
+        assert_eq!(read_blocks(json).content().text, shown, "{json}");
         assert!(read_blocks(json).words().is_empty(), "{json}");
     }
 }
 
 #[test]
 fn a_placeholder_says_what_it_stands_for() {
-    assert_eq!(media_of_base64("video/mp4", "aGVsbG8="), "[video: video/mp4, 5 bytes]");
-    assert_eq!(media_of_base64("application/pdf", ""), "[file: application/pdf, 0 bytes]");
+    assert_eq!(media_of_base64("video/mp4", "aGVsbG8=").text, "[video: video/mp4, 5 bytes]");
+    assert_eq!(media_of_base64("application/pdf", "").text, "[file: application/pdf, 0 bytes]");
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn an_unknown_block_leaves_the_others() {
     let blocks = read_blocks(
         r#"[{"type":"text","text":"a"},{"type":"hologram","x":1},{"type":"text","text":"b"}]"#,
     );
-    assert_eq!(blocks.text(), "a\nb");
+    assert_eq!(blocks.content().text, "a\nb");
     assert_eq!(blocks.unknown.len(), 1);
     assert_eq!(blocks.unknown[0].0, "hologram");
     let named = read_blocks(r#"[{"text":{"text":"a"}},{"hologram":{"x":1}},{"a":{},"b":{}}]"#);
-    assert_eq!(named.text(), "a");
+    assert_eq!(named.content().text, "a");
     assert_eq!(named.unknown[0].0, "hologram");
     assert_eq!(named.unknown[1].0, "no type");
 }
@@ -70,7 +70,7 @@ fn an_unknown_block_leaves_the_others() {
 fn resources_are_named_and_their_text_is_there() {
     let read = |inner: &str| {
         let json = format!(r#"{{"type":"resource","resource":{{"uri":"file:///a"{inner}}}}}"#);
-        read_blocks(&json).text().into_string()
+        read_blocks(&json).content().text.into_string()
     };
     assert_eq!(read(r#","text":"b","mimeType":"text/plain""#), "[resource: file:///a]\nb");
     assert_eq!(read(r#","blob":"aGVsbG8=""#), "[resource: file:///a, 5 bytes]");
@@ -80,7 +80,7 @@ fn resources_are_named_and_their_text_is_there() {
 fn what_nobody_takes_of_a_block_stays() {
     let json = r#"[{"type":"text","text":"a","mood":"calm","annotations":{}},{"type":"audio","data":"aGVsbG8=","loud":1}]"#;
     let (blocks, fields) = Blocks::read_with_fields(serde_json::from_str(json).unwrap());
-    assert_eq!(blocks.text(), "a\n[audio: audio, 5 bytes]");
+    assert_eq!(blocks.content().text, "a\n[audio: audio, 5 bytes]");
     let names: Vec<_> = fields.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["text.mood", "audio.loud"]);
 }
@@ -90,8 +90,8 @@ fn parts_that_end_their_line_are_joined_as_they_are() {
     let blocks = read_blocks(
         r#"[{"type":"input_text","text":"Output:\n"},{"type":"input_text","text":"x\n"}]"#,
     );
-    assert_eq!(blocks.text(), "Output:\nx\n");
-    assert_eq!(read_blocks(r#""plain""#).text(), "plain");
+    assert_eq!(blocks.content().text, "Output:\nx\n");
+    assert_eq!(read_blocks(r#""plain""#).content().text, "plain");
 }
 
 #[test]

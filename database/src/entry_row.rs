@@ -1,6 +1,6 @@
 //! [`EntryRow`]: an entry, split into columns. Pure.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use foldline_domain::{
     ActionType, CommandExitStatus, CommandRunResult, CorrId, FileChange, Metadata, NormalizedEntry,
@@ -11,7 +11,8 @@ use foldline_domain::{
 #[derive(Debug)]
 pub(crate) struct EntryRow {
     pub(crate) type_name: &'static str,
-    pub(crate) code: Option<&'static str>,
+    /// The kind of a diagnostic, or the model of a change of the model.
+    pub(crate) code: Option<Cow<'static, str>>,
     pub(crate) timestamp: Option<i64>,
     pub(crate) parent_corr_id: Option<CorrId>,
     /// JSON: metadata without a column. `None` only if the entry has no metadata at all.
@@ -46,8 +47,9 @@ impl EntryRow {
         let (mut code, mut output, mut tool) = (None, None, None);
         match entry_type {
             NormalizedEntryType::Diagnostic { code: kind } => {
-                code = Some(WarningKind::as_str(kind));
+                code = Some(WarningKind::as_str(kind).into());
             }
+            NormalizedEntryType::ModelChange { model } => code = Some(model.into_string().into()),
             NormalizedEntryType::ToolUse(used) => {
                 let (row, result) = ToolRow::new(used);
                 output = result;

@@ -70,6 +70,11 @@ fn entry_type(name: &str, row: &dyn Row) -> Result<NormalizedEntryType, StoreErr
         "thinking" => NormalizedEntryType::Thinking,
         "tool_use" => NormalizedEntryType::ToolUse(tool(row)?),
         "diagnostic" => NormalizedEntryType::Diagnostic { code: code(row)? },
+        "model_change" => {
+            NormalizedEntryType::ModelChange { model: row.text(5)?.unwrap_or_default() }
+        }
+        "compaction" => NormalizedEntryType::Compaction,
+        "continuation" => NormalizedEntryType::Continuation,
         _ => NormalizedEntryType::SystemMessage,
     })
 }

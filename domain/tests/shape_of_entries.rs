@@ -16,3 +16,21 @@ fn entries_have_the_shape_that_user_interfaces_read() {
     );
     assert_eq!(serde_json::from_str::<NormalizedEntry>(&json).unwrap(), entry);
 }
+
+#[test]
+fn what_divides_a_conversation_is_stated_by_the_type() {
+    for (kind, json) in [
+        (
+            NormalizedEntryType::ModelChange { model: "m-1".into() },
+            r#"{"type":"model_change","model":"m-1"}"#,
+        ),
+        (NormalizedEntryType::Compaction, r#"{"type":"compaction"}"#),
+        (NormalizedEntryType::Continuation, r#"{"type":"continuation"}"#),
+    ] {
+        assert!(kind.is_system());
+        assert_eq!(serde_json::to_string(&kind).unwrap(), json);
+        assert_eq!(serde_json::from_str::<NormalizedEntryType>(json).unwrap(), kind);
+    }
+    let nameless = serde_json::from_str::<NormalizedEntryType>(r#"{"type":"model_change"}"#);
+    assert!(nameless.unwrap_err().to_string().contains("needs a model"));
+}

@@ -111,6 +111,9 @@ impl Otlp {
             NormalizedEntryType::ToolUse(_)
             | NormalizedEntryType::UserMessage
             | NormalizedEntryType::SystemMessage
+            | NormalizedEntryType::ModelChange { .. }
+            | NormalizedEntryType::Compaction
+            | NormalizedEntryType::Continuation
             | NormalizedEntryType::Diagnostic { .. } => Batch::EMPTY,
         }
     }

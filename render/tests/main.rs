@@ -9,4 +9,5 @@ mod human_numbers;
 mod markdown;
 mod pictures;
 mod redact;
+mod text_imitations;
 mod transcript;

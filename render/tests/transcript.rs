@@ -110,7 +110,7 @@ fn talk() -> Script {
         title: Some("Teach the engine to count".into()),
         ..Session::default()
     });
-    script.say(SystemMessage, "model: model-a");
+    script.say(ModelChange { model: "model-a".into() }, "model: model-a");
     script.say(UserMessage, "Make `count` return the number of cogs, please. It returns one too many, as the test says:\n\n    assert_eq!(count(&[]), 0);");
     script.say(Thinking, "An off-by-one error. I should look at the loop, and at how the tests use it, before I change anything.");
     let id = CorrId::from("m1/0");

@@ -1,4 +1,4 @@
-//! [`Content`]: the content of a file, which may be compressed, or be opened by an [`Opener`](super::Opener).
+//! [`FileContent`]: the content of a file, which may be compressed, or be opened by an [`Opener`](super::Opener).
 
 use std::{
     cell::OnceCell,
@@ -19,13 +19,13 @@ use crate::ledger::{Extent, Identity};
 /// The content of a file: its bytes, what gzip compressed to them, or the lines that an opener makes of it. All can be
 /// read from any position.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     Plain(File),
     Compressed(Box<Compressed>),
     Stored(Box<dyn Stored>),
 }
 
-impl Content {
+impl FileContent {
     /// The content of a file that was just opened at this path.
     pub(super) fn of(path: &Path, mut file: File, openers: &Openers) -> io::Result<Self> {
         let mut magic = Vec::new();
@@ -77,7 +77,7 @@ impl Content {
     }
 }
 
-impl Read for Content {
+impl Read for FileContent {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.read(buffer),
@@ -87,7 +87,7 @@ impl Read for Content {
     }
 }
 
-impl Seek for Content {
+impl Seek for FileContent {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::Plain(file) => file.seek(to),

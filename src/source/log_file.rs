@@ -11,7 +11,7 @@ use tracing::{Span, debug, field::Empty, info_span};
 
 use super::{
     SourceError,
-    content::Content,
+    content::FileContent,
     opener::Openers,
     regular::{CHUNK, Regular, retried},
 };
@@ -116,7 +116,7 @@ impl LogFile {
     }
 
     fn regular(path: PathBuf, file: File, openers: &Openers) -> Result<Self, SourceError> {
-        match Content::of(&path, file, openers) {
+        match FileContent::of(&path, file, openers) {
             Ok(content) => Ok(Self {
                 openers: openers.clone(),
                 ..Self::new(path, Handle::Regular(Regular::new(content)))

@@ -8,7 +8,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use super::content::Content;
+use super::content::FileContent;
 use crate::ledger::{Extent, Identity};
 use crate::position::Digest;
 
@@ -17,7 +17,7 @@ pub(super) const CHUNK: usize = 256 << 10;
 
 /// An open file.
 pub(super) struct Regular {
-    file: Content,
+    file: FileContent,
     /// The position of the file handle, if it is known.
     position: Option<u64>,
     /// The hash of the first `hashed` bytes, which the next identity continues.
@@ -27,7 +27,7 @@ pub(super) struct Regular {
 }
 
 impl Regular {
-    pub(super) fn new(file: Content) -> Self {
+    pub(super) fn new(file: FileContent) -> Self {
         Self { file, position: Some(0), hasher: Sha256::new(), hashed: 0, first_line: None }
     }
 
@@ -93,7 +93,7 @@ impl Regular {
     }
 
     pub(super) fn is_compressed(&self) -> bool {
-        matches!(self.file, Content::Compressed(_))
+        matches!(self.file, FileContent::Compressed(_))
     }
 
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
@@ -105,7 +105,7 @@ impl Regular {
         self.file.length()
     }
 
-    /// The metadata of the file: see [`Content::status`].
+    /// The metadata of the file: see [`FileContent::status`].
     pub(super) fn status(&self) -> io::Result<Identity> {
         self.file.status()
     }

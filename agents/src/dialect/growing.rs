@@ -23,15 +23,19 @@ struct Open {
 }
 
 impl Growing {
-    /// Appends a chunk to the open entry. A chunk of another kind or message begins a new entry.
+    /// Appends a chunk to the open entry. A chunk of another kind or message, or with a picture, begins a new entry.
     pub fn grow<R: CallResult>(&mut self, mut piece: NormalizedEntry, cx: &mut Context<'_, R>) {
+        let images = piece.metadata.as_ref().map_or(0, |metadata| metadata.images.len());
         if let Some(Open { corr_id, entry }) = &mut self.open
+            && images == 0
             && are_of_one_message(entry, &piece)
         {
             entry.content.push(&piece.content);
             return cx.grow(corr_id.clone(), piece.content);
         }
-        if let Some(mut blank) = self.blank.take_if(|blank| are_of_one_message(blank, &piece)) {
+        if images == 0
+            && let Some(mut blank) = self.blank.take_if(|blank| are_of_one_message(blank, &piece))
+        {
             blank.content.push(&piece.content);
             piece = blank;
         }
@@ -42,7 +46,10 @@ impl Growing {
         self.close(cx);
         let corr_id = CorrId::from(format!("piecewise-{}", self.count));
         self.count += 1;
-        self.open = Some(Open { corr_id: corr_id.clone(), entry: piece.clone() });
+        let mut entry = piece.clone();
+        // Pictures are large, and do not tell messages apart.
+        entry.metadata.iter_mut().for_each(|metadata| metadata.images.clear());
+        self.open = Some(Open { corr_id: corr_id.clone(), entry });
         cx.open(corr_id, piece);
     }
 

@@ -26,7 +26,8 @@ impl<'a> Rpc<'a> {
             (Some(method), _) => Some(Self::Call(method, of("params"))),
             (None, Some(error)) if !error.is_null() => {
                 let facts = vec![("error".to_owned(), error.into())];
-                Some(Self::Error((NormalizedEntryType::ErrorMessage, error_message(error), facts)))
+                let error = error_message(error).into();
+                Some(Self::Error((NormalizedEntryType::ErrorMessage, error, facts)))
             }
             (None, _) => object.has("result").then(|| Self::Result(of("result"))),
         }

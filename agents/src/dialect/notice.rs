@@ -1,14 +1,14 @@
 //! Records with a single message.
 
-use foldline_domain::{NormalizedEntryType, Text, tool_calls::CallResult};
+use foldline_domain::{Content, NormalizedEntryType, tool_calls::CallResult};
 
 use crate::{Context, Extra, wire::Object};
 
 /// A record with a single message: its name, the kind of its entry, the prefix of the text and the field of the text.
 pub type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str);
 
-/// An entry: its kind, its text and its extra fields.
-pub type Said = (NormalizedEntryType, Text, Extra);
+/// An entry: its kind, its content and its extra fields.
+pub type Said = (NormalizedEntryType, Content, Extra);
 
 /// The kind of the agent's last message, or of an error in its place.
 pub fn kind_of_answer(is_error: bool) -> NormalizedEntryType {
@@ -28,7 +28,7 @@ pub fn take(notices: &[Notice], name: &str, given: &mut Object<'_>) -> Option<Sa
 
 /// Emits the message with the extra fields of the record.
 pub fn say<R: CallResult>(said: Said, extra: Extra, cx: &mut Context<'_, R>) {
-    let (kind, text, mut facts) = said;
+    let (kind, content, mut facts) = said;
     facts.extend(extra);
-    cx.entry(kind, text, facts);
+    cx.entry(kind, content, facts);
 }

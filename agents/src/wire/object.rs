@@ -18,8 +18,6 @@ pub struct Object<'a> {
     fields: Vec<Field<'a>>,
     /// The likely index of the next field, since logs write their keys in a constant order.
     next: usize,
-    /// The text of the whole object; empty if it was not parsed from one text.
-    source: &'a str,
 }
 
 #[derive(Clone)]
@@ -72,8 +70,8 @@ impl<'a> Object<'a> {
     /// The text is not a JSON object, or has more than [`MAX_FIELDS`] fields.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
         match Self::scan(Scanner::new(text)) {
-            Some(object) => Ok(Self { source: text, ..object }),
-            None => Ok(Self { source: text, ..serde_json::from_str(text)? }),
+            Some(object) => Ok(object),
+            None => serde_json::from_str(text),
         }
     }
 
@@ -89,12 +87,7 @@ impl<'a> Object<'a> {
             fields.push(Field::new(key.name()?, value));
             (fields.len() <= MAX_FIELDS).then_some(())
         })?;
-        scanner.end().then_some(Self { fields, next: 0, source: "" })
-    }
-
-    /// The text of the whole record, if this object is one.
-    pub fn source(&self) -> &'a str {
-        self.source
+        scanner.end().then_some(Self { fields, next: 0 })
     }
 
     /// The value of a field, without taking it.

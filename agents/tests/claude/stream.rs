@@ -24,7 +24,7 @@ fn a_run_is_told_in_order_with_its_results() {
     assert_eq!(
         run.told(),
         [
-            "system_message: model: claude-opus-4-6",
+            "model_change: model: claude-opus-4-6",
             "assistant_message: I look first.",
             "Read success: src/total.rs",
             "Bash failed: cargo test",
@@ -109,7 +109,7 @@ fn streamed_text_is_shown_once() {
     assert_eq!(
         run.told(),
         [
-            "system_message: model: claude-opus-4-6",
+            "model_change: model: claude-opus-4-6",
             "thinking: They want a list.",
             "assistant_message: I list the files.",
             "Bash success: ls",
@@ -138,7 +138,7 @@ fn a_stream_that_is_cut_keeps_what_was_written() {
     assert_eq!(
         run.told(),
         [
-            "system_message: model: claude-opus-4-6",
+            "model_change: model: claude-opus-4-6",
             "assistant_message: I will",
             "Bash unfinished: ls",
             "Read unfinished: Read",
@@ -212,7 +212,7 @@ fn the_flag_decides_whether_a_run_failed() {
     assert_eq!(
         failed.told(),
         [
-            "system_message: model: claude-none",
+            "model_change: model: claude-none",
             "error_message: There is no model claude-none.",
             "error_message: 404 model: claude-none",
         ]
@@ -237,13 +237,15 @@ fn the_program_speaks_for_itself() {
         notices.told(),
         [
             "system_message: hook SessionStart:startup failed with exit code 2: no such file",
-            "system_message: model: claude-opus-4-6[1m]",
+            "model_change: model: claude-opus-4-6[1m]",
             "error_message: API error 529: overloaded (retry 2 of 10), next attempt after 561.5 ms",
             "error_message: Overloaded",
-            "system_message: conversation compacted (auto, 4096 tokens before)",
+            "compaction: conversation compacted (auto, 4096 tokens before)",
+            "continuation: We compared two shops.",
+            "system_message: Keep the tests green.",
             "system_message: rate limit: allowed_warning, seven_day, 90 % used",
             "assistant_message: Same model.",
-            "system_message: model: claude-sonnet-5",
+            "model_change: model: claude-sonnet-5",
             "assistant_message: Another.",
             "assistant_message: Still the other.",
             "system_message: No response requested.",

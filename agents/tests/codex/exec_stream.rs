@@ -178,7 +178,7 @@ fn the_app_servers_dialect_is_understood() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-x",
+            "model_change: model: gpt-x",
             "assistant_message: Hello.",
             "thinking: Think.",
             "spawn_agent(success): Help.",

@@ -19,7 +19,7 @@ fn what_is_said_twice_is_shown_once() {
         [
             "system_message: # AGENTS.md instructions for /srv/ada/app\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>",
             "user_message: go on",
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "thinking: **One**",
             "thinking: **Two**",
             "assistant_message: Looking.",
@@ -27,7 +27,7 @@ fn what_is_said_twice_is_shown_once() {
             "exec_command(failed): false",
             "assistant_message: Done.",
             "user_message: go on",
-            "system_message: model: gpt-b",
+            "model_change: model: gpt-b",
             "assistant_message: Done.",
         ]
     );
@@ -48,7 +48,7 @@ fn the_sessions_facts() {
     assert_eq!(session.outcome, Some(Outcome::Success));
     assert_eq!((session.turns, session.duration_ms), (Some(2), Some(2200)));
     let log = rollout("models");
-    let models = ["gpt-a", "gpt-b", "gpt-a"].map(|model| format!("system_message: model: {model}"));
+    let models = ["gpt-a", "gpt-b", "gpt-a"].map(|model| format!("model_change: model: {model}"));
     assert_eq!(log.lines(), models);
     let session = rollout("subagent").session();
     assert_eq!(session.session_id.unwrap().as_str(), "thread-2");
@@ -179,7 +179,7 @@ fn the_newest_channel_is_one_more() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-a",
+            "model_change: model: gpt-a",
             "user_message: hello",
             "thinking: Hm.",
             "exec_command(success): ls",
@@ -296,16 +296,16 @@ fn the_program_speaks() {
     assert_eq!(
         log.lines(),
         [
-            "system_message: model: gpt-a",
-            "system_message: context compacted\nWe listed files.",
-            "system_message: context compacted",
+            "model_change: model: gpt-a",
+            "compaction: context compacted\nWe listed files.",
+            "compaction: context compacted",
             "system_message: review: current changes",
             "system_message: review finished: Looks good.",
             "error_message: usage limit reached",
             "system_message: Undid the last turn.",
             "system_message: goal active: Ship it",
             "system_message: assessment: denied: It deletes everything.",
-            "system_message: model: gpt-c",
+            "model_change: model: gpt-c",
         ]
     );
     let session = log.session();

@@ -24,7 +24,8 @@ pub(super) async fn response(
     let document = live.store.snapshot();
     let metadata = document.entries.get(entry).and_then(|entry| entry.metadata.as_ref());
     let image = metadata.and_then(|metadata| metadata.images.get(picture)).ok_or_else(none)?;
-    let bytes = BASE64_STANDARD.decode(&*image.data.decode()).map_err(|_| none())?;
+    let data = image.data.as_ref().ok_or_else(none)?;
+    let bytes = BASE64_STANDARD.decode(&*data.decode()).map_err(|_| none())?;
     let headers: [(HeaderName, String); 2] = [
         (header::CONTENT_TYPE, image.media_type.decode().into_owned()),
         (header::CACHE_CONTROL, "private, max-age=86400".to_owned()),

@@ -77,6 +77,15 @@ pub enum NormalizedEntryType {
     AssistantMessage,
     /// A message of the program around the agent.
     SystemMessage,
+    /// A message of the program: the model of the following answers, the first one or another one.
+    ModelChange {
+        /// The model.
+        model: Text,
+    },
+    /// A message of the program: the context was replaced by a summary, or truncated.
+    Compaction,
+    /// A message of the program: the summary of an earlier conversation, which this one continues.
+    Continuation,
     /// An error.
     ErrorMessage,
     /// The reasoning of the agent.
@@ -91,12 +100,23 @@ pub enum NormalizedEntryType {
 }
 
 impl NormalizedEntryType {
+    /// Whether it is a message of the program around the agent, in prose or with a stated meaning.
+    pub fn is_system(&self) -> bool {
+        matches!(
+            self,
+            Self::SystemMessage | Self::ModelChange { .. } | Self::Compaction | Self::Continuation
+        )
+    }
+
     /// The tag that this type is serialised with.
     pub fn name(&self) -> &'static str {
         match self {
             Self::UserMessage => "user_message",
             Self::AssistantMessage => "assistant_message",
             Self::SystemMessage => "system_message",
+            Self::ModelChange { .. } => "model_change",
+            Self::Compaction => "compaction",
+            Self::Continuation => "continuation",
             Self::ErrorMessage => "error_message",
             Self::Thinking => "thinking",
             Self::ToolUse(_) => "tool_use",
@@ -221,8 +241,7 @@ pub struct Metadata {
     /// The result named no call, and was assigned to this one, the oldest matching call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// The pictures that the text or the result mentions (`[image: image/png, 68 bytes]`), in the order of their
-    /// placeholders.
+    /// The pictures in the content or in the result of the call, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// Further fields of the log, under their original names.
@@ -234,6 +253,7 @@ pub struct Metadata {
 #[derive(Deserialize)]
 struct FlatEntryType {
     r#type: String,
+    model: Option<Text>,
     tool_name: Option<Text>,
     action_type: Option<ActionType>,
     status: Option<ToolStatus>,
@@ -249,6 +269,11 @@ impl TryFrom<FlatEntryType> for NormalizedEntryType {
             "user_message" => Self::UserMessage,
             "assistant_message" => Self::AssistantMessage,
             "system_message" => Self::SystemMessage,
+            "model_change" => {
+                Self::ModelChange { model: flat.model.ok_or("a model_change entry needs a model")? }
+            }
+            "compaction" => Self::Compaction,
+            "continuation" => Self::Continuation,
             "error_message" => Self::ErrorMessage,
             "thinking" => Self::Thinking,
             "tool_use" => Self::ToolUse(ToolUse {

@@ -2,6 +2,7 @@
 
 mod action;
 mod authority;
+mod content;
 mod document;
 mod entry;
 mod event;
@@ -33,6 +34,7 @@ pub use self::{
         ActionType, CommandExitStatus, CommandRunResult, FileChange, TodoItem, ToolKind, ToolResult,
     },
     authority::{Allowed, Authority},
+    content::Content,
     document::Conversation,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
     event::{DomainEvent, Warning},

@@ -7,6 +7,7 @@ use super::{
     action::{ActionType, FileChange, TodoItem, ToolResult},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType},
     event::{DomainEvent, Warning},
+    image::Image,
     session::Session,
 };
 
@@ -34,6 +35,12 @@ impl Part<'_> {
     }
 }
 
+/// The length of pictures in bytes, with the overhead of storing them.
+pub(super) fn length_of_images(images: &[Image]) -> usize {
+    let length = |image: &Image| size_of::<Image>() + image.data.as_ref().map_or(0, Text::length);
+    images.iter().map(length).sum()
+}
+
 /// The length of the values of extra fields in bytes.
 pub fn length_of_extra(extra: &[(String, Json)]) -> usize {
     extra.iter().map(|(_, json)| json.get().len()).sum()
@@ -48,7 +55,8 @@ impl NormalizedEntry {
         if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
             length += tool.action_type.parts() * size_of::<TodoItem>();
         }
-        length
+        let images = self.metadata.as_ref().map_or(0, |metadata| metadata.images.len());
+        length + images * size_of::<Image>()
     }
 
     /// The length of its texts in bytes.
@@ -64,7 +72,7 @@ impl NormalizedEntry {
             let extra = metadata.extra.iter();
             let extra: usize =
                 extra.map(|(name, _)| size_of::<(Box<str>, Json)>() + name.len()).sum();
-            size_of::<Metadata>() + extra
+            size_of::<Metadata>() + extra + metadata.images.len() * size_of::<Image>()
         });
         let parts = self.tool().map_or(0, |tool| tool.action_type.parts() * size_of::<TodoItem>());
         2 * size_of::<usize>() + size_of::<Self>() + metadata + parts + self.size()
@@ -72,14 +80,19 @@ impl NormalizedEntry {
 
     fn each_part(&self, mut each: impl FnMut(Part<'_>)) {
         each(Part::Text(&self.content));
-        if let NormalizedEntryType::ToolUse(tool) = &self.entry_type {
-            tool.action_type.each_part(&mut each);
+        match &self.entry_type {
+            NormalizedEntryType::ToolUse(tool) => tool.action_type.each_part(&mut each),
+            NormalizedEntryType::ModelChange { model } => each(Part::Text(model)),
+            _ => {}
         }
         for (_, json) in self.metadata.iter().flat_map(|metadata| metadata.extra.iter()) {
             each(Part::Json(json));
         }
         for image in self.metadata.iter().flat_map(|metadata| &metadata.images) {
-            each(Part::Text(&image.data));
+            [Some(&image.media_type), image.data.as_ref()]
+                .into_iter()
+                .flatten()
+                .for_each(|text| each(Part::Text(text)));
         }
     }
 }

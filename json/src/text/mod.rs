@@ -92,16 +92,6 @@ impl Text {
         }
     }
 
-    /// The string or the literal, if it was created or changed after parsing; `None` for a string of the log.
-    #[allow(dead_code, reason = "used in a layer above")]
-    pub fn as_created(&self) -> Option<&str> {
-        match &self.0 {
-            Repr::Literal(_) => None,
-            Repr::Grown(literal) => Some(literal),
-            Repr::String(string) => Some(string),
-        }
-    }
-
     /// The decoded string, by value.
     pub fn into_string(self) -> String {
         match self.0 {

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     entry::render,
     fragment::{Fragment, Place},
-    seam::{self, Seam},
     setting::{Medium, Rendered, Setting},
     text::text,
     time::Clock,
@@ -65,7 +64,7 @@ struct HtmlState {
     /// The last call, if nothing followed it in the main conversation.
     last_call: Option<CorrId>,
     turns: u64,
-    /// Whether a model was named: a different model later is a seam.
+    /// Whether a model was named: a different model later divides the conversation.
     #[serde(default)]
     has_model: bool,
     unknown: u64,
@@ -195,8 +194,8 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
 
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
         let parent = self.enter(entry, None);
-        let (turn, seam) = (self.turn(entry), self.seam(entry));
-        let setting = Setting { turn, seam, ..within(parent, &self.medium) };
+        let (turn, is_divider) = (self.turn(entry), self.is_divider(entry));
+        let setting = Setting { turn, is_divider, ..within(parent, &self.medium) };
         fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
     }
 
@@ -288,14 +287,18 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         is_turn.then_some(self.state.turns)
     }
 
-    /// Whether the entry is a seam of the main conversation.
-    fn seam(&mut self, entry: &NormalizedEntry) -> Option<Seam> {
+    /// Whether the entry divides the main conversation. Nothing precedes the first model.
+    fn is_divider(&mut self, entry: &NormalizedEntry) -> bool {
         if lane(entry).is_some() {
-            return None;
+            return false;
         }
-        let seam = Seam::of(entry, !self.state.has_model);
-        self.state.has_model |= seam::is_model(entry);
-        seam
+        match entry.entry_type {
+            NormalizedEntryType::Compaction | NormalizedEntryType::Continuation => true,
+            NormalizedEntryType::ModelChange { .. } => {
+                std::mem::replace(&mut self.state.has_model, true)
+            }
+            _ => false,
+        }
     }
 
     fn missing(&mut self) -> Option<Fragment> {

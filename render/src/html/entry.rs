@@ -6,12 +6,11 @@ use foldline_domain::{EntryIdx, NormalizedEntry, NormalizedEntryType};
 use maud::{Markup, Render, html};
 
 use super::{
-    call,
+    call, divider,
     icon::icon,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
     picture::{self, pictures, without_placeholders},
-    seam::Seam,
     setting::{Rendered, Setting},
     text::{first_line, line, text},
     time,
@@ -32,7 +31,10 @@ pub(super) fn render(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting
 
 fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rendered {
     let kind = &entry.entry_type;
-    let decoded = without_placeholders(entry.content.decode(), picture::of(entry));
+    let decoded = match shows_pictures(kind, setting) {
+        true => without_placeholders(entry.content.decode(), picture::of(entry)),
+        false => entry.content.decode(),
+    };
     let words = match kind {
         // A part of a log that is not understood is shown as it is.
         NormalizedEntryType::Diagnostic { .. } => Cow::Borrowed(&*decoded),
@@ -45,10 +47,11 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rend
     };
     let is_bad = *kind == NormalizedEntryType::ErrorMessage;
     let label = label(kind, setting);
+    let mark = divider::mark(kind).filter(|_| setting.is_divider);
     let start = html! {
         article.entry id={ "e" (index.get()) } data-type=(kind.name()) data-code=[code]
             data-turn=[setting.turn] data-bad[is_bad] data-open[is_open]
-            data-mark=[setting.seam.map(Seam::name)] aria-busy=[is_open.then_some("true")]
+            data-mark=[mark] aria-busy=[is_open.then_some("true")]
             tabindex="-1" aria-label=(label)
         {
             (time::link(index, entry, &setting.medium.clock))
@@ -71,13 +74,27 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rend
     Rendered { html, inside }
 }
 
+/// Whether the pictures of an entry are shown, and not only mentioned.
+fn shows_pictures(kind: &NormalizedEntryType, setting: &Setting<'_>) -> bool {
+    let is_said = *kind == NormalizedEntryType::UserMessage
+        || *kind == NormalizedEntryType::AssistantMessage
+        || kind.is_system();
+    is_said && !setting.is_divider && !setting.is_open
+}
+
 /// The speaker, for screen readers.
 fn label(kind: &NormalizedEntryType, setting: &Setting<'_>) -> String {
     match (kind, setting.turn) {
         (NormalizedEntryType::UserMessage, Some(turn)) => format!("You, turn {turn}"),
         (NormalizedEntryType::UserMessage, None) => "Prompt".to_owned(),
         (NormalizedEntryType::AssistantMessage, _) => "Agent".to_owned(),
-        (NormalizedEntryType::SystemMessage, _) => "System".to_owned(),
+        (
+            NormalizedEntryType::SystemMessage
+            | NormalizedEntryType::ModelChange { .. }
+            | NormalizedEntryType::Compaction
+            | NormalizedEntryType::Continuation,
+            _,
+        ) => "System".to_owned(),
         (NormalizedEntryType::ErrorMessage, _) => "Error".to_owned(),
         (NormalizedEntryType::Thinking, _) => "Thinking".to_owned(),
         (NormalizedEntryType::Diagnostic { .. }, _) => "Warning".to_owned(),
@@ -125,10 +142,8 @@ fn body(
                 }
             }
         },
-        _ => match setting.seam {
-            Some(seam) => seam.render(words),
-            None => html! { (note("info", words, false)) (pictures) },
-        },
+        _ if setting.is_divider => divider::divider(kind, words),
+        _ => html! { (note("info", words, false)) (pictures) },
     }
 }
 

@@ -129,25 +129,10 @@ impl Writer {
     }
 
     fn words(&mut self, words: &CowStr<'_>) {
-        // The notation of executors for content that is not text.
-        let image = words.trim().strip_prefix("[image: ").and_then(|rest| rest.strip_suffix(']'));
-        match image {
-            Some(image) => self.image(image),
-            None if self.links.is_empty() && self.open.last() != Some(&CODE_END) => {
-                linked(words, &mut self.html);
-            }
-            None => text(&**words).render_to(&mut self.html),
+        match self.links.is_empty() && self.open.last() != Some(&CODE_END) {
+            true => linked(words, &mut self.html),
+            false => text(&**words).render_to(&mut self.html),
         }
-    }
-
-    fn image(&mut self, what: &str) {
-        html! {
-            span.image {
-                span.thumb { (icon("i", "image")) }
-                span { b { "Image" } (line(what)) }
-            }
-        }
-        .render_to(&mut self.html);
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -288,7 +273,7 @@ mod tests {
         assert!(!html("![a](https://example.org/x.png)").contains("<img"));
         assert!(html("![a](https://example.org/x.png)").contains("a (https://example.org/x.png)"));
         assert!(html("see [image: image/png, 12 bytes] and").contains("[image: image/png"));
-        assert!(html("[image: image/png, 12 bytes]").contains("<b>Image</b>image/png, 12 bytes"));
+        assert_eq!(html("[image: image/png, 12 bytes]"), "<p>[image: image/png, 12 bytes]</p>");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod body;
 mod call;
 mod contents;
 mod diff;
+mod divider;
 mod emitter;
 mod entry;
 mod file;
@@ -39,7 +40,6 @@ mod output;
 mod page;
 mod path;
 mod picture;
-mod seam;
 mod setting;
 mod text;
 mod time;
@@ -55,5 +55,4 @@ pub use self::{
     fragment::{Fragment, Place},
     icon::SPRITE,
     page::{History, Page, SHARED_SCRIPT, Snapshot},
-    seam::is_seam,
 };

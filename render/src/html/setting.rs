@@ -1,6 +1,6 @@
 //! The context of rendering an entry, and the result.
 
-use super::{seam::Seam, time::Clock};
+use super::time::Clock;
 
 /// Properties of the page.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +18,8 @@ pub(super) struct Setting<'m> {
     pub(super) turn: Option<u64>,
     /// Whether it is a part of a sub-agent's work.
     pub(super) is_within: bool,
-    /// The seam of the conversation that it is, if any.
-    pub(super) seam: Option<Seam>,
+    /// Whether it divides the conversation.
+    pub(super) is_divider: bool,
     /// Whether it still grows.
     pub(super) is_open: bool,
     /// Whether it was made in parallel with the calls before and after it.
@@ -37,7 +37,7 @@ impl<'m> Setting<'m> {
             medium,
             turn: None,
             is_within,
-            seam: None,
+            is_divider: false,
             is_open: false,
             with_last: false,
             with_next: false,

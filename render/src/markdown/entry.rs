@@ -45,7 +45,10 @@ pub(super) fn entry(document: &mut String, entry: &NormalizedEntry) {
             prose(document, &words);
         }
         NormalizedEntryType::Thinking => labelled(document, "Thinking", &words),
-        NormalizedEntryType::SystemMessage => labelled(document, "System", &words),
+        NormalizedEntryType::SystemMessage
+        | NormalizedEntryType::ModelChange { .. }
+        | NormalizedEntryType::Compaction
+        | NormalizedEntryType::Continuation => labelled(document, "System", &words),
         NormalizedEntryType::ErrorMessage => labelled(document, "Error", &words),
         NormalizedEntryType::Diagnostic { code } => {
             let what = format!("Warning: {}", code.as_str().replace('_', " "));

@@ -159,12 +159,13 @@ impl<M> Redact<M> {
     fn entry(&mut self, entry: &NormalizedEntry) -> Arc<NormalizedEntry> {
         let kind = NormalizedEntryType::Diagnostic { code: WarningKind::UnexpectedValue };
         let unreadable = || NormalizedEntry::new(kind, UNREADABLE).at(entry.timestamp);
-        let pictures = entry.metadata.as_ref().map_or(0, |metadata| metadata.images.len());
-        if pictures == 0 {
+        let images = entry.metadata.as_ref().map_or(&[][..], |metadata| &metadata.images);
+        if images.is_empty() {
             return Arc::new(self.value(entry).unwrap_or_else(unreadable));
         }
-        // A picture can show anything. Its placeholder stays.
-        (0..pictures).for_each(|_| self.tally.leave_out(PICTURE));
+        // A picture can show anything. Its placeholder stays, at another place if something before it is replaced.
+        let kept = images.iter().filter(|image| image.data.is_some());
+        kept.for_each(|_| self.tally.leave_out(PICTURE));
         let mut entry = entry.clone();
         entry.metadata_mut().images.clear();
         Arc::new(self.value(&entry).unwrap_or_else(unreadable))

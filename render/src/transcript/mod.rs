@@ -142,9 +142,10 @@ impl Transcript {
     }
 
     fn entry(&mut self, page: &mut Page, entry: &NormalizedEntry) {
-        if entry.entry_type == NormalizedEntryType::SystemMessage
+        // The header states the model.
+        if let NormalizedEntryType::ModelChange { model } = &entry.entry_type
             && let Some(session) = &self.summary.session
-            && session::is_told(session, &entry.content.decode())
+            && session.model.as_ref() == Some(model)
         {
             return;
         }

@@ -58,12 +58,6 @@ pub(super) fn news(old: &Session, new: &Session) -> Row {
     })
 }
 
-/// Whether a system message contains no more than the header.
-pub(super) fn is_told(session: &Session, message: &str) -> bool {
-    let model = session.model.as_ref().map(Text::decode);
-    model.is_some_and(|model| message.strip_prefix("model: ") == Some(&*model))
-}
-
 /// Prints the totals of the session.
 pub(super) fn footer(page: &mut Page, summary: &Summary, calls: &Calls) {
     let session = summary.session.as_deref();

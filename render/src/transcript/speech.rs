@@ -28,7 +28,10 @@ pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
             voice("● ", Ink::Assistant, Ink::Plain, usize::MAX)
         }
         NormalizedEntryType::Thinking => voice("∴ ", Ink::Quiet, Ink::Thinking, LONG),
-        NormalizedEntryType::SystemMessage => voice("· ", Ink::Quiet, Ink::Quiet, BRIEF),
+        NormalizedEntryType::SystemMessage
+        | NormalizedEntryType::ModelChange { .. }
+        | NormalizedEntryType::Compaction
+        | NormalizedEntryType::Continuation => voice("· ", Ink::Quiet, Ink::Quiet, BRIEF),
         NormalizedEntryType::ErrorMessage => voice("✗ ", Ink::Bad, Ink::Bad, LONG),
         NormalizedEntryType::Diagnostic { code } => {
             page.row(Row::mark(Ink::Caution, "! ").then(Ink::Caution, code.as_str()));

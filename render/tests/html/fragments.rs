@@ -194,12 +194,10 @@ fn a_page_can_be_had_in_parts() {
 }
 
 #[test]
-fn another_model_is_a_seam_and_the_first_is_none() {
+fn another_model_is_a_divider_and_the_first_is_none() {
     let model = |name: &str| {
-        DomainEvent::entry(NormalizedEntry::new(
-            foldline_domain::NormalizedEntryType::SystemMessage,
-            format!("model: {name}"),
-        ))
+        let kind = foldline_domain::NormalizedEntryType::ModelChange { model: name.into() };
+        DomainEvent::entry(NormalizedEntry::new(kind, format!("model: {name}")))
     };
     let all = fragments(&[model("a"), model("b")]);
     assert!(!all[0].html.contains("data-mark"));

@@ -1,7 +1,7 @@
 //! Calls and their results.
 
 use foldline_domain::{
-    CorrId, NormalizedEntry, Text, ToolResult as Body, ToolStatus,
+    Content, CorrId, NormalizedEntry, Text, ToolResult as Body, ToolStatus,
     tool_calls::{CallResult as _, ToolOutcome},
 };
 
@@ -9,7 +9,6 @@ use super::{action_mapper, types::ToolCall};
 use crate::{
     Context, Extra,
     action::{file_edit, take_exit_status},
-    content,
     dialect::permission,
     files,
     wire::{Object, value},
@@ -64,7 +63,7 @@ fn add_output(call: &ToolCall<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
                 let (before, after) =
                     (item.str("oldText"), item.str("newText").unwrap_or_default());
                 changes.push(files::change(&path, before.as_deref(), &after, false));
-                Text::default()
+                Content::default()
             }
             "terminal" if item.has("terminalId") => {
                 format!("[terminal: {}]", item.str("terminalId").unwrap_or_default()).into()
@@ -82,7 +81,10 @@ fn add_output(call: &ToolCall<'_>, result: &mut ToolOutcome, cx: &mut Cx<'_>) {
     }
     let path = changes.first().map(|change| change.path().clone());
     result.action = path.map(|path| Box::new(file_edit(path, changes).0));
-    result.body = content::lines(&texts).map(Body::Text);
+    let content = Content::lines(texts);
+    let (text, images) = content.map(|content| (content.text, content.images)).unzip();
+    result.body = text.map(Body::Text);
+    result.images = images.unwrap_or_default();
     if let Some(output) = call.output {
         result.exit_status = take_exit_status(&mut value::object(output).unwrap_or_default());
         match result.body {

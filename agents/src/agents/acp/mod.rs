@@ -95,11 +95,11 @@ impl Executor for Acp {
             Kind::Response(given) => memory.response(id.as_ref(), given, &extra, cx),
             Kind::Error(said) => memory.failure(id.as_ref(), said, cx),
             Kind::Prompt(content) => {
-                let (text, mut more) = cx.content("session/prompt", content);
+                let (content, mut more) = cx.content("session/prompt", content);
                 more.extend(extra);
                 memory.turns += 1;
-                (memory.prompt, memory.is_loading) = (text.clone(), false);
-                cx.entry(NormalizedEntryType::UserMessage, text, more);
+                (memory.prompt, memory.is_loading) = (content.text.clone(), false);
+                cx.entry(NormalizedEntryType::UserMessage, content, more);
             }
             Kind::Permission(call, options) => {
                 calls::update(&call, extra, cx);
@@ -120,14 +120,18 @@ impl Executor for Acp {
                 memory.asked.push(id, (call, Vec::new()));
             }
             Kind::Chunk(entry_type, content, message_id) => {
-                let (text, mut more) = cx.content(entry_type.name(), content);
+                let (content, mut more) = cx.content(entry_type.name(), content);
                 more.extend(extra);
                 let prompt = memory.prompt.decode();
-                let rest = prompt.trim_start().strip_prefix(text.decode().trim()).map(Text::from);
+                let rest = prompt.trim_start().strip_prefix(content.text.decode().trim());
+                let rest = rest.map(Text::from);
                 match rest.filter(|_| entry_type == NormalizedEntryType::UserMessage) {
                     // It was already emitted.
                     Some(rest) => memory.prompt = rest,
-                    _ => memory.growing.grow(cx.draft(entry_type, text, (message_id, more)), cx),
+                    _ => {
+                        let piece = cx.draft(entry_type, content, (message_id, more));
+                        memory.growing.grow(piece, cx);
+                    }
                 }
             }
             Kind::ToolCall(call) => calls::update(&call, extra, cx),
@@ -234,10 +238,10 @@ impl AcpMemory {
         let (kind, message, extra) = said;
         if let Some((call, _)) = id.and_then(|id| self.asked.take(id)) {
             let result = ToolOutcome::new(ToolStatus::Failed, cx.at);
-            return cx.result(call, result.with_body(message).with_extra(extra));
+            return cx.result(call, result.with_content(message).with_extra(extra));
         }
         cx.entry(kind, message.clone(), extra);
-        let (outcome, outcome_reason) = (Some(Outcome::Failed), Some(message));
+        let (outcome, outcome_reason) = (Some(Outcome::Failed), Some(message.text));
         cx.session(Session { outcome, outcome_reason, ..Session::default() });
     }
 }

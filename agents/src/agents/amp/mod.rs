@@ -111,7 +111,7 @@ impl AmpMemory {
     fn assistant(&mut self, message: Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
         let usage = message.usage.unwrap_or_default();
         let words = message.content.iter().rev().find_map(|block| match &block.kind {
-            BlockKind::Text(text) => Some(text.clone()),
+            BlockKind::Text(content) => Some(content.text.clone()),
             _ => None,
         });
         if cx.parent.is_none() && words.is_some() {
@@ -154,6 +154,6 @@ impl Reader<AmpResult> for Blocks {
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> AmpResult {
         let status = if answer.is_error { ToolStatus::Failed } else { ToolStatus::Success };
-        AmpResult::new(status, cx.at).with_body(answer.body).with_extra(extra)
+        AmpResult::new(status, cx.at).with_content(answer.body).with_extra(extra)
     }
 }

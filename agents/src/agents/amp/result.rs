@@ -4,7 +4,7 @@
 //! `{"content"}` for reads.
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
+    ActionType, CommandExitStatus, FileChange, Image, Text, ToolResult as Body, ToolStatus,
     tool_calls::{ToolOutcome, Wording},
 };
 
@@ -30,6 +30,8 @@ impl Wording for AmpWords {
         let decoded = if whole.begins_with("{") { whole.decode() } else { "".into() };
         let Ok(mut answer) = Object::parse(&decoded) else { return };
         let body = take_body(&mut answer, action);
+        let (body, images) = body.unzip();
+        outcome.images.extend(images.unwrap_or_default());
         let known = body.is_some();
         outcome.body = body.or_else(|| Some(Body::Json(serde_json::from_str(&decoded).ok()?)));
         match action {
@@ -48,20 +50,21 @@ impl Wording for AmpWords {
     }
 }
 
-/// Takes the displayed body of a result; `None` if the result is displayed unchanged.
-fn take_body(answer: &mut Object<'_>, action: &ActionType) -> Option<Body> {
-    match action {
-        ActionType::CommandRun { .. } => answer.text("output").map(Body::Text),
-        ActionType::FileEdit { .. } => answer.text("summary").map(Body::Text),
+/// Takes the displayed body of a result, with its pictures; `None` if the result is displayed unchanged.
+fn take_body(answer: &mut Object<'_>, action: &ActionType) -> Option<(Body, Vec<Image>)> {
+    let content = match action {
+        ActionType::CommandRun { .. } => answer.text("output")?.into(),
+        ActionType::FileEdit { .. } => answer.text("summary")?.into(),
         _ => {
             let blocks = Blocks::read(answer.get("content")?);
             if !blocks.unknown.is_empty() {
                 return None;
             }
             answer.ignore(&["content"]);
-            Some(Body::Text(blocks.text()))
+            blocks.content()
         }
-    }
+    };
+    Some((Body::Text(content.text), content.images))
 }
 
 /// Takes the applied changes with line numbers. The list also stays if it states more.

@@ -73,10 +73,11 @@ impl Reader<ClaudeResult> for FromModel<'_> {
 }
 
 /// Facts about a message to the model in addition to its blocks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ToModel<'a> {
-    /// Whether the program wrote it in the user's name. (The user of a sub-agent is the agent that started it.)
-    pub(super) from_program: bool,
+    /// The kind of its texts, if the program wrote them in the user's name. (The user of a sub-agent is the agent that
+    /// started it.)
+    pub(super) by_program: Option<NormalizedEntryType>,
     /// `tool_use_result`: the only result of the message, in a tool-specific form.
     pub(super) detail: Option<Raw<'a>>,
     /// `tool_result_meta`: the reasons why tools did not run.
@@ -94,9 +95,9 @@ pub(super) fn user(message: Message<'_>, mut to: ToModel<'_>, extra: Extra, cx: 
 
 impl Reader<ClaudeResult> for ToModel<'_> {
     fn text(&mut self, text: Text) -> (NormalizedEntryType, Text) {
-        match self.from_program {
-            true => (NormalizedEntryType::SystemMessage, text),
-            false => markup::read(text),
+        match &self.by_program {
+            Some(kind) => (kind.clone(), text),
+            None => markup::read(text),
         }
     }
 

@@ -17,9 +17,9 @@ pub enum ClaudeWords {}
 
 pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
     let ToolResult { is_error, body, .. } = result;
-    let body = if body.is_empty() { detail.text.clone().unwrap_or_default() } else { body };
-    let body = if is_error { without_error_tag(body) } else { body };
-    let status = status_of(is_error, &body, &detail);
+    let body = if body.is_empty() { detail.text.clone().unwrap_or_default().into() } else { body };
+    let body = if is_error { body.cut(without_error_tag) } else { body };
+    let status = status_of(is_error, &body.text, &detail);
     let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
     let success = status == ToolStatus::Success;
     let exit_status = match exit_code {
@@ -28,7 +28,7 @@ pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
         None if in_background || matches!(status, ToolStatus::Denied { .. }) => None,
         None => Some(CommandExitStatus::Success { success }),
     };
-    let outcome = ClaudeResult::new(status, None).with_body(body);
+    let outcome = ClaudeResult::new(status, None).with_content(body);
     ClaudeResult { exit_status, duration_ms, ..outcome.with_detail(patch.filter(|_| success)) }
 }
 

@@ -1,7 +1,7 @@
 //! Results of Codex's tools, and the status of the call.
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, Json, Text, ToolResult, ToolStatus,
+    ActionType, CommandExitStatus, Content, Json, ToolResult, ToolStatus,
     tool_calls::{ToolOutcome, Wording},
 };
 
@@ -33,13 +33,18 @@ pub(super) fn of_status(status: &Status, body: Option<ToolResult>) -> CodexResul
 }
 
 /// The result of a function or custom tool, as given to the model.
-pub(super) fn of_output(text: Text, success: Option<bool>) -> CodexResult {
-    let output::Output { body, exit_code, duration_ms, status, extra } = output::read(text);
+pub(super) fn of_output(content: Content, success: Option<bool>) -> CodexResult {
+    let mut output = output::Output::default();
+    let body = content.cut(|text| {
+        output = output::read(text);
+        std::mem::take(&mut output.body)
+    });
+    let output::Output { exit_code, duration_ms, status, extra, .. } = output;
     let status = status.unwrap_or(match (exit_code, success) {
         (Some(0), _) | (None, None | Some(true)) => ToolStatus::Success,
         _ => ToolStatus::Failed,
     });
     let exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
-    let result = CodexResult::new(status, None).with_body(body).with_extra(extra);
+    let result = CodexResult::new(status, None).with_content(body).with_extra(extra);
     CodexResult { exit_status, duration_ms, ..result }
 }

@@ -7,13 +7,13 @@ mod types;
 use std::mem;
 
 use foldline_domain::{
-    CorrId, Digest, NormalizedEntryType, Session, Text, Timestamp, tool_calls::RecentIds,
+    Content, CorrId, Digest, NormalizedEntryType, Session, Text, Timestamp, tool_calls::RecentIds,
 };
 use serde::{Deserialize, Serialize};
 
 use self::types::{Call, Complete, Event, Message};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, content,
+    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{
         notice,
         recent_map::RecentMap,
@@ -175,15 +175,15 @@ impl CopilotMemory {
         let reason = error.clone().or(content.clone());
         let status = textual_result::status(has_failed, is_denied, reason);
         let mut extra: Extra = facts.into_iter().chain(extra).collect();
-        let mut lines: Vec<Text> = content.into_iter().chain(error).collect();
+        let mut lines: Vec<Content> = content.into_iter().chain(error).map(Content::from).collect();
         lines.dedup();
         if let Some(files) = files {
             let (files, more) = cx.content("binaryResultsForLlm", files);
             lines.extend(Some(files).filter(|files| !files.is_empty()));
             extra.extend(more);
         }
-        let body = content::lines(&lines);
-        let result = TextualResult::new(status, cx.at).with_body(body).with_extra(extra);
+        let body = Content::lines(lines);
+        let result = TextualResult::new(status, cx.at).with_content(body).with_extra(extra);
         cx.result(call, result.with_detail(detail));
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use foldline_domain::{
-    CorrId,
-    NormalizedEntryType::{ErrorMessage, SystemMessage, UserMessage},
+    Content, CorrId,
+    NormalizedEntryType::{Compaction, ErrorMessage, SystemMessage, UserMessage},
     Outcome, Session, SessionId, Text, TokenUsage,
 };
 use foldline_json::Raw;
@@ -96,11 +96,11 @@ const NOTICES: [Notice; 12] = [
     ("abort", SystemMessage, "aborted: ", "reason"),
     ("hook.end", ErrorMessage, "hook failed: ", "hookType"),
     ("model.call_failure", ErrorMessage, "", "errorMessage"),
-    ("session.compaction_complete", SystemMessage, "compaction: ", "summaryContent"),
+    ("session.compaction_complete", Compaction, "compaction: ", "summaryContent"),
     ("session.error", ErrorMessage, "", "message"),
     ("session.info", SystemMessage, "", "message"),
     ("session.task_complete", SystemMessage, "task complete: ", "summary"),
-    ("session.truncation", SystemMessage, "context truncated", ""),
+    ("session.truncation", Compaction, "context truncated", ""),
     ("session.warning", SystemMessage, "", "message"),
     ("skill.invoked", SystemMessage, "skill: ", "name"),
     ("subagent.failed", ErrorMessage, "sub-agent failed: ", "error"),
@@ -269,21 +269,22 @@ fn take_shutdown<'a>(data: &mut Object<'a>) -> Event<'a> {
 
 fn take_user<'a>(data: &mut Object<'a>) -> Event<'a> {
     data.ignore(&["delivery", "agentMode"]);
-    let mut content = data.str("content").unwrap_or_default();
-    if data.get_str("transformedContent").as_ref() == Some(&content) {
+    let said = data.str("content").unwrap_or_default();
+    if data.get_str("transformedContent").as_ref() == Some(&said) {
         data.ignore(&["transformedContent"]);
     }
-    for file in data.within_each("attachments", placeholder).unwrap_or_default() {
-        content = format!("{content}\n{file}").trim_start().to_owned().into();
-    }
+    let files = data.within_each("attachments", file).unwrap_or_default();
+    let said = if files.is_empty() { &*said } else { said.trim_start() };
+    let said = Some(said).filter(|said| !said.is_empty()).map(Content::from);
+    let content = Content::lines(said.into_iter().chain(files)).unwrap_or_default();
     let is_typed = data.get_str("source").is_none_or(|source| source == "user");
     let kind = if is_typed { UserMessage } else { SystemMessage };
     let facts = data.extra(&["source", "transformedContent"]);
-    Event::Said((kind, content.into(), facts), ModelUsage::default())
+    Event::Said((kind, content, facts), ModelUsage::default())
 }
 
-/// The placeholder of a file or another attachment of a prompt.
-fn placeholder(file: &mut Object<'_>) -> String {
+/// A file or another attachment of a prompt: a placeholder, perhaps with its picture.
+fn file(file: &mut Object<'_>) -> Content {
     let kind = file.str("type").unwrap_or("file".into());
     let name = file.str("displayName");
     if let Some(data) = file.str("data") {
@@ -291,7 +292,7 @@ fn placeholder(file: &mut Object<'_>) -> String {
     }
     let places = ["path", "filePath", "url"];
     let place = places.into_iter().find_map(|key| file.str(key)).or(name).unwrap_or_default();
-    format!("[{kind}: {place}]")
+    format!("[{kind}: {place}]").into()
 }
 
 impl<'a> Message<'a> {

@@ -81,9 +81,10 @@ fn take(
         "shellToolCall" => take_output(answer, result).map(Body::Text),
         "grepToolCall" => answer.json("workspaceResults").map(Body::Json),
         _ => blocks.map(|blocks| {
-            let (text, extra) = cx.content(&call.kind, blocks);
+            let (content, extra) = cx.content(&call.kind, blocks);
             result.extra.extend(extra);
-            Body::Text(text)
+            result.images = content.images;
+            Body::Text(content.text)
         }),
     };
     let is_told = &*call.kind == "taskToolCall" && take_steps(answer, call.id.as_ref(), cx);
@@ -128,9 +129,9 @@ fn take_steps(answer: &mut Object<'_>, id: Option<&CorrId>, cx: &mut Cx<'_>) -> 
     let parent = std::mem::replace(&mut cx.parent, id.cloned());
     let mut is_told = false;
     for step in answer.array("conversationSteps").unwrap_or_default() {
-        let (text, extra) = cx.content("conversationSteps", step);
-        if !text.is_empty() {
-            cx.entry(NormalizedEntryType::AssistantMessage, text, extra);
+        let (content, extra) = cx.content("conversationSteps", step);
+        if !content.is_empty() {
+            cx.entry(NormalizedEntryType::AssistantMessage, content, extra);
             is_told = true;
         }
     }

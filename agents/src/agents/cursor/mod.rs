@@ -112,13 +112,14 @@ impl Executor for Cursor {
                 cx.session(facts);
             }
             JsonLine::Message { is_user, is_piece, id, content } => {
-                let (text, more) = cx.content("message", content);
+                let (content, more) = cx.content("message", content);
                 let entry_type = match is_user {
                     true => NormalizedEntryType::UserMessage,
                     false => NormalizedEntryType::AssistantMessage,
                 };
                 let extra = extra.into_iter().chain(more).collect();
-                let entry = cx.draft(entry_type, text.clone(), (id, extra));
+                let text = content.text.clone();
+                let entry = cx.draft(entry_type, content, (id, extra));
                 memory.message(entry, is_piece, cx);
                 if !is_user && !is_piece {
                     memory.said = memory.said.saturating_add(text.length());

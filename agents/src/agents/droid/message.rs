@@ -120,7 +120,7 @@ impl Reader<DroidResult> for Blocks<'_> {
         let call = answer.id.as_ref().and_then(|id| cx.calls().get(id));
         let refusal = call.and_then(permission::refusal).filter(|_| answer.is_error);
         let status = refusal.unwrap_or_else(|| result::status(answer.is_error));
-        DroidResult::new(status, cx.at).with_body(answer.body).with_extra(extra)
+        DroidResult::new(status, cx.at).with_content(answer.body).with_extra(extra)
     }
 
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Context<'_, DroidResult>) {

@@ -131,30 +131,31 @@ impl Executor for Kimi {
 
 impl KimiMemory {
     fn prompt(&mut self, prompt: Prompt, extra: Extra, cx: &mut Cx<'_>) {
-        let Prompt { text, is_repetition, is_typed } = prompt;
+        let Prompt { content, is_repetition, is_typed } = prompt;
         let repeated = self.prompt.take();
-        if is_repetition && (!is_typed || repeated.as_ref() == Some(&text)) {
+        if is_repetition && (!is_typed || repeated.as_ref() == Some(&content.text)) {
             return;
         }
         if !is_repetition {
-            self.prompt = Some(text.clone());
+            self.prompt = Some(content.text.clone());
         }
-        cx.entry(NormalizedEntryType::UserMessage, text, extra);
+        cx.entry(NormalizedEntryType::UserMessage, content, extra);
     }
 
     fn answer(&mut self, answer: Answer<'_>, mut extra: Extra, cx: &mut Cx<'_>) {
         let Answer { call, is_error, output, facts } = answer;
         extra.extend(facts);
-        let text = output.map(|output| {
-            let (text, more) = cx.content("output", output);
+        let content = output.map(|output| {
+            let (content, more) = cx.content("output", output);
             extra.extend(more);
-            text
+            content
         });
+        let text = content.as_ref().map(|content| &content.text);
         let is_rejected = call.as_ref().is_some_and(|call| self.rejected.contains(call));
-        let reason = text.clone().filter(|_| is_rejected);
+        let reason = text.filter(|_| is_rejected).cloned();
         let status = textual_result::status(is_error || is_rejected, is_rejected, reason);
-        let code = text.as_ref().filter(|_| is_error).and_then(exit_code);
-        let mut result = TextualResult::new(status, cx.at).with_body(text).with_extra(extra);
+        let code = text.filter(|_| is_error).and_then(exit_code);
+        let mut result = TextualResult::new(status, cx.at).with_content(content).with_extra(extra);
         result.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
         cx.result(call, result);
     }

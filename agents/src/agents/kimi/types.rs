@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use foldline_domain::{
-    Authority, CorrId, Json,
-    NormalizedEntryType::{self, AssistantMessage, SystemMessage, Thinking},
+    Authority, Content, CorrId, Json,
+    NormalizedEntryType::{self, AssistantMessage, Compaction, SystemMessage, Thinking},
     Session, Text,
 };
 use foldline_json::Raw;
@@ -49,7 +49,7 @@ pub enum KimiLine<'a> {
 /// A message of the person.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    pub text: Text,
+    pub content: Content,
     /// Whether it is the form that is added to the context.
     pub is_repetition: bool,
     /// Whether a person typed it.
@@ -77,7 +77,7 @@ pub struct Answer<'a> {
 
 /// Records with a single message.
 const NOTICES: [Notice; 4] = [
-    ("context.apply_compaction", SystemMessage, "compaction: ", "summary"),
+    ("context.apply_compaction", Compaction, "compaction: ", "summary"),
     ("plan_mode.enter", SystemMessage, "plan mode begins", ""),
     ("plan_mode.exit", SystemMessage, "plan mode ends", ""),
     ("turn.cancel", SystemMessage, "cancelled", ""),
@@ -137,8 +137,8 @@ impl<'a> KimiLine<'a> {
             }
             "turn.prompt" | "turn.steer" => {
                 given.ignore(&["origin"]);
-                let text = Blocks::read(given.raw("input")?).text();
-                Self::Prompt(Prompt { text, is_repetition: false, is_typed: true })
+                let content = Blocks::read(given.raw("input")?).content();
+                Self::Prompt(Prompt { content, is_repetition: false, is_typed: true })
             }
             "context.append_message" => Self::Prompt(take_message(given)?),
             "turn.ended" => {
@@ -190,9 +190,9 @@ fn take_facts(given: &mut Object<'_>) -> Session {
 fn take_message(given: &mut Object<'_>) -> Option<Prompt> {
     let mut message = given.object("message")?;
     let origin = message.object("origin").and_then(|mut origin| origin.str("kind"));
-    let text = Blocks::read(message.raw("content")?).text();
+    let content = Blocks::read(message.raw("content")?).content();
     let is_typed = origin.as_deref() == Some("user");
-    Some(Prompt { text, is_repetition: true, is_typed })
+    Some(Prompt { content, is_repetition: true, is_typed })
 }
 
 fn take_part<'a>(given: &mut Object<'a>) -> Option<KimiLine<'a>> {

@@ -1,7 +1,7 @@
 //! Results of opencode's tools, and the status of the call.
 
 use foldline_domain::{
-    CommandExitStatus, Text, ToolStatus,
+    CommandExitStatus, Content, Text, ToolStatus,
     tool_calls::{ToolOutcome, Wording},
 };
 
@@ -46,27 +46,23 @@ pub(super) fn of(line: ToolUse<'_>) -> OpencodeResult {
     };
     let extra = metadata.into_extra().map(|(name, json)| (format!("metadata.{name}"), json));
     let mut result = OpencodeResult::new(status, ended_at)
-        .with_body(with_attachments(output, &attachments))
+        .with_content(with_attachments(output, &attachments))
         .with_extra(extra.collect())
         .with_detail(diff);
     result.exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
     result
 }
 
-fn with_attachments(output: Option<Text>, attachments: &[Attachment<'_>]) -> Option<Text> {
-    if attachments.is_empty() {
-        return output;
-    }
-    let mut lines: Vec<_> = output.iter().map(|output| output.decode().into_owned()).collect();
-    lines.extend(attachments.iter().map(placeholder));
-    Some(Text::from(lines.join("\n")))
+fn with_attachments(output: Option<Text>, attachments: &[Attachment<'_>]) -> Option<Content> {
+    let output = output.into_iter().map(Content::from);
+    Content::lines(output.chain(attachments.iter().map(file)))
 }
 
-/// A line in place of a file.
-pub(super) fn placeholder(Attachment { mime, url, filename }: &Attachment<'_>) -> String {
+/// A line in place of a file, with its picture.
+pub(super) fn file(Attachment { mime, url, filename }: &Attachment<'_>) -> Content {
     match filename {
         _ if mime.starts_with("image/") => content::image_of_url(url),
-        Some(filename) => format!("[file: {filename}]"),
-        None => format!("[file: {mime}]"),
+        Some(filename) => format!("[file: {filename}]").into(),
+        None => format!("[file: {mime}]").into(),
     }
 }

@@ -147,14 +147,14 @@ impl PiMemory {
 fn result(answer: Answer<'_>, extra: Extra, cx: &mut Cx<'_>) {
     let Answer { call, is_error, content, detail, exit_code, duration_ms, facts } = answer;
     let mut extra: Extra = facts.into_iter().chain(extra).collect();
-    let text = content.map(|content| {
-        let (text, more) = cx.content("content", content);
+    let content = content.map(|content| {
+        let (content, more) = cx.content("content", content);
         extra.extend(more);
-        text
+        content
     });
     let has_failed = is_error || exit_code.is_some_and(|code| code != 0);
     let status = textual_result::status(has_failed, false, None);
-    let mut result = TextualResult::new(status, cx.at).with_body(text).with_extra(extra);
+    let mut result = TextualResult::new(status, cx.at).with_content(content).with_extra(extra);
     result.exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
     result.duration_ms = duration_ms;
     cx.result(call, result.with_detail(detail));

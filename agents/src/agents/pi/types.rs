@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use foldline_domain::{
-    CorrId, Json, NormalizedEntryType::SystemMessage, Session, SessionId, Text, Timestamp,
-    TokenUsage,
+    Content, CorrId, Json,
+    NormalizedEntryType::{Compaction, SystemMessage},
+    Session, SessionId, Text, Timestamp, TokenUsage,
 };
 use foldline_json::Raw;
 
 use crate::{
     Extra, Header, Parsed,
+    content::Blocks,
     dialect::{
         counters::{take_counters, with_cache},
         notice::{self, Notice, Said},
@@ -90,7 +92,7 @@ pub struct PersonCommand {
 
 /// Records with a single message.
 const NOTICES: [Notice; 2] = [
-    ("compaction", SystemMessage, "compaction: ", "summary"),
+    ("compaction", Compaction, "compaction: ", "summary"),
     ("branch_summary", SystemMessage, "branch: ", "summary"),
 ];
 
@@ -119,9 +121,9 @@ impl<'a> PiLine<'a> {
             },
             "custom_message" if object.get("display").and_then(value::parse) == Some(true) => {
                 let kind = object.str("customType").unwrap_or_default();
-                let text = take_texts(object, "content");
-                let text = format!("{kind}: {}", text.decode()).into();
-                Self::Said((SystemMessage, text, object.extra(&["details"])))
+                let mut content = Content::from(format!("{kind}: "));
+                content.push("", take_texts(object, "content"));
+                Self::Said((SystemMessage, content, object.extra(&["details"])))
             }
             "custom" | "custom_message" => {
                 let kind = object.get_str("customType").unwrap_or_default();
@@ -200,8 +202,8 @@ fn id_of_file(path: &str) -> &str {
 }
 
 /// Takes a text, or the texts of blocks.
-fn take_texts(given: &mut Object<'_>, field: &str) -> Text {
-    given.raw(field).map(|raw| crate::content::Blocks::read(raw).text()).unwrap_or_default()
+fn take_texts(given: &mut Object<'_>, field: &str) -> Content {
+    given.raw(field).map(|raw| Blocks::read(raw).content()).unwrap_or_default()
 }
 
 impl<'a> Message<'a> {

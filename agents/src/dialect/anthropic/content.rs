@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{CorrId, Text, TokenUsage};
+use foldline_domain::{Content, CorrId, Image, Text, TokenUsage};
 use foldline_json::Raw;
 
 use super::usage;
-use crate::wire::{Fields, Object, value};
+use crate::{
+    content,
+    wire::{Fields, Object, value},
+};
 
 /// A message from or to the model.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +40,8 @@ pub struct Block<'a> {
 /// A content block, by its type.
 #[derive(Clone, Debug)]
 pub enum BlockKind<'a> {
-    /// `text`, and content that is a plain string.
-    Text(Text),
+    /// `text`, and content that is a plain string, with the pictures that belong to it.
+    Text(Content),
     /// `thinking`; empty if only its signature is present.
     Thinking(Text),
     /// `redacted_thinking`: encrypted.
@@ -47,8 +50,8 @@ pub enum BlockKind<'a> {
     ToolUse(ToolUse<'a>),
     /// `tool_result`, and the results of the provider's own tools (`web_search_tool_result`, ...).
     ToolResult(ToolResult<'a>),
-    /// `image` or `document`, as a placeholder.
-    Media(Text),
+    /// `image` or `document`, as a placeholder, with its picture.
+    Media(Content),
     /// An unknown type.
     Unknown {
         /// The type.
@@ -76,8 +79,8 @@ pub struct ToolResult<'a> {
     pub id: Option<CorrId>,
     /// Whether the tool failed; usually absent after a success.
     pub is_error: bool,
-    /// The result as text.
-    pub body: Text,
+    /// The result as text, with its pictures.
+    pub body: Content,
     /// Parts of unknown types, by type; `body` contains them unchanged.
     pub unknown_parts: Fields<'a>,
 }
@@ -122,10 +125,11 @@ fn with_media<'a>(blocks: impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
             && let Some(before) = last.words()
             && (is_media || matches!(last.kind, BlockKind::Media(_)))
         {
-            let text = format!("{}\n{}", before.decode(), words.decode());
+            let mut whole = before.clone();
+            whole.push("\n", words.clone());
             last.kind = match is_media && matches!(last.kind, BlockKind::Media(_)) {
-                true => BlockKind::Media(text.into()),
-                false => BlockKind::Text(text.into()),
+                true => BlockKind::Media(whole),
+                false => BlockKind::Text(whole),
             };
             last.unknown.extend(block.unknown);
         } else {
@@ -136,13 +140,13 @@ fn with_media<'a>(blocks: impl Iterator<Item = Block<'a>>) -> Vec<Block<'a>> {
 }
 
 impl<'a> Block<'a> {
-    /// The words of a text by a person or the model, or the placeholder of media.
-    fn words(&self) -> Option<&Text> {
+    /// The words of a text by a person or the model, or media.
+    fn words(&self) -> Option<&Content> {
         match &self.kind {
-            BlockKind::Text(text) => {
-                Some(text).filter(|text| !text.is_empty() && !text.begins_with("<"))
+            BlockKind::Text(content) => {
+                Some(content).filter(|said| !said.is_empty() && !said.text.begins_with("<"))
             }
-            BlockKind::Media(text) => Some(text),
+            BlockKind::Media(content) => Some(content),
             _ => None,
         }
     }
@@ -151,7 +155,7 @@ impl<'a> Block<'a> {
     pub fn read(raw: Raw<'a>) -> Self {
         let Some(mut object) = value::object(raw) else {
             let kind = match Text::from_raw(raw) {
-                Some(text) => BlockKind::Text(text),
+                Some(text) => BlockKind::Text(text.into()),
                 None => BlockKind::Unknown { name: Cow::Borrowed("no object"), raw },
             };
             return Self { kind, unknown: Fields::new() };
@@ -161,7 +165,7 @@ impl<'a> Block<'a> {
         let kind = match &*name {
             "text" => {
                 object.ignore(&["citations"]);
-                BlockKind::Text(object.text("text").unwrap_or_default())
+                BlockKind::Text(object.text("text").unwrap_or_default().into())
             }
             "thinking" => {
                 object.ignore(&["signature", "signatureProvider", "durationMs"]);
@@ -174,7 +178,7 @@ impl<'a> Block<'a> {
             // Another model answers, which the message names.
             "fallback" => {
                 object.ignore(&["from", "to"]);
-                BlockKind::Text(Text::default())
+                BlockKind::Text(Content::default())
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 BlockKind::ToolUse(ToolUse::take(&mut object))
@@ -226,58 +230,54 @@ fn is_error_object(content: Raw<'_>) -> bool {
 }
 
 /// Reads a body, which is a string or an array of parts that are joined by line breaks.
-fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
-    let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
-    let mut texts = parts.into_iter().map(|part| read_part(part, unknown));
-    let Some(first) = texts.next() else { return Text::default() };
-    let mut rest = texts.peekable();
-    if rest.peek().is_none() {
-        return first;
-    }
-    let mut joined = first.decode().into_owned();
-    for text in rest {
-        joined.push('\n');
-        joined.push_str(&text.decode());
-    }
-    Text::from(joined)
+fn read_body<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Content {
+    let Some(parts) = value::elements(raw) else { return value::into_text(raw).into() };
+    Content::lines(parts.into_iter().map(|part| read_part(part, unknown))).unwrap_or_default()
 }
 
 /// Reads a part of a result. An unknown part is kept unchanged.
-fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Text {
-    let Some(mut object) = value::object(raw) else { return value::into_text(raw) };
+fn read_part<'a>(raw: Raw<'a>, unknown: &mut Fields<'a>) -> Content {
+    let Some(mut object) = value::object(raw) else { return value::into_text(raw).into() };
     let name = object.str("type").unwrap_or_default();
     let part = match &*name {
-        "text" => object.text("text"),
+        "text" => object.text("text").map(Content::from),
         "image" | "document" => Some(describe_media(&name, &mut object)),
         "tool_reference" => object.str("tool_name").map(|tool| format!("[tool: {tool}]").into()),
         "web_search_result" => object
             .str("title")
-            .and_then(|title| Some(Text::from(format!("{title} {}", object.str("url")?)))),
+            .and_then(|title| Some(format!("{title} {}", object.str("url")?).into())),
         _ => None,
     };
     part.unwrap_or_else(|| {
         unknown.push((name, raw));
-        Text::from(raw.get())
+        raw.get().into()
     })
 }
 
-/// The placeholder of binary data: `[image: image/png, 12345 bytes]`.
-fn describe_media(name: &str, object: &mut Object<'_>) -> Text {
+/// Binary data, as a placeholder: `[image: image/png, 12345 bytes]`. An image has its picture.
+fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
     object.ignore(&["citations", "context", "generated"]);
     let title = object.str("title");
     let mut source = object.object("source").unwrap_or_default();
     let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
     let place = source.str("url").or_else(|| source.str("file_id"));
-    let size = source.raw("data").map(|data| match source.get_str("type").as_deref() {
+    let data = source.raw("data");
+    let size = data.map(|data| match source.get_str("type").as_deref() {
         Some("base64") | None => format!("{} bytes", base64_bytes(data.get().trim_matches('"'))),
         Some(_) => format!("{} bytes", value::as_str(data).unwrap_or_default().len()),
     });
     let facts = [title.as_deref(), media_type.as_deref(), place.as_deref(), size.as_deref()];
     let facts: Vec<_> = facts.into_iter().flatten().collect();
-    match facts.is_empty() {
-        true => Text::from(format!("[{name}]")),
-        false => Text::from(format!("[{name}: {}]", facts.join(", "))),
+    let placeholder = match facts.is_empty() {
+        true => format!("[{name}]"),
+        false => format!("[{name}: {}]", facts.join(", ")),
+    };
+    if name != "image" {
+        return placeholder.into();
     }
+    let media_type = media_type.unwrap_or_default();
+    let image = data.and_then(value::as_str).map(|data| content::image(&media_type, &data));
+    Content::picture(placeholder, image.unwrap_or_else(|| Image::without_content(&media_type)))
 }
 
 /// The decoded size of a base64 text in bytes.
@@ -291,7 +291,7 @@ mod tests {
 
     fn body(content: &str) -> String {
         let raw = Raw::parse(content).unwrap();
-        read_body(raw, &mut Fields::new()).decode().into_owned()
+        read_body(raw, &mut Fields::new()).text.decode().into_owned()
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
     fn a_block_of_no_known_type_is_kept_whole() {
         let raw = Raw::parse(r#"["a",{"type":"novel"},7]"#).unwrap();
         let kinds: Vec<_> = read_content(raw).into_iter().map(|block| block.kind).collect();
-        assert!(matches!(&kinds[0], BlockKind::Text(text) if *text == "a"));
+        assert!(matches!(&kinds[0], BlockKind::Text(content) if content.text == "a"));
         assert!(matches!(&kinds[1], BlockKind::Unknown { name, .. } if name == "novel"));
         assert!(matches!(&kinds[2], BlockKind::Unknown { raw, .. } if raw.get() == "7"));
     }

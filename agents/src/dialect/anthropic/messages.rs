@@ -1,6 +1,8 @@
 //! Converts the blocks of a message to entries, calls and results.
 
-use foldline_domain::{NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult};
+use foldline_domain::{
+    Content, NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult,
+};
 use foldline_json::Raw;
 
 use super::{Block, BlockKind, Message, ToolResult, ToolUse};
@@ -34,18 +36,26 @@ pub fn read<R: CallResult>(
 ) {
     meta.extra.extend(cx.unknown_fields(&format!("{of}.message"), &message.unknown));
     for Block { kind, unknown } in message.content {
-        let (entry_type, text) = match kind {
-            BlockKind::Text(text) | BlockKind::Thinking(text) if text.is_empty() => {
+        let (entry_type, content) = match kind {
+            BlockKind::Text(Content { text, .. }) | BlockKind::Thinking(text)
+                if text.is_empty() =>
+            {
                 cx.unknown_fields(&format!("{of}.empty"), &unknown);
                 continue;
             }
-            BlockKind::Text(text) | BlockKind::Media(text) => {
+            BlockKind::Text(content) | BlockKind::Media(content) => {
                 meta.extra.extend(cx.unknown_fields(&format!("{of}.text"), &unknown));
-                reader.text(text)
+                let mut entry_type = NormalizedEntryType::UserMessage;
+                let content = content.cut(|text| {
+                    let (kind, text) = reader.text(text);
+                    entry_type = kind;
+                    text
+                });
+                (entry_type, content)
             }
             BlockKind::Thinking(text) => {
                 meta.extra.extend(cx.unknown_fields(&format!("{of}.thinking"), &unknown));
-                (NormalizedEntryType::Thinking, text)
+                (NormalizedEntryType::Thinking, text.into())
             }
             BlockKind::ToolUse(ToolUse { id, name, input }) => {
                 meta.extra.extend(cx.unknown_fields("tool_use", &unknown));
@@ -72,8 +82,8 @@ pub fn read<R: CallResult>(
                 continue;
             }
         };
-        if !text.is_empty() {
-            let entry = cx.draft(entry_type, text, meta.next());
+        if !content.is_empty() {
+            let entry = cx.draft(entry_type, content, meta.next());
             reader.entry(entry, cx);
         }
     }

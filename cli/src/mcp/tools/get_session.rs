@@ -71,9 +71,9 @@ impl EntryKind {
             | (Self::Thinking, NormalizedEntryType::Thinking)
             | (Self::Tools, NormalizedEntryType::ToolUse(_))
             | (Self::Errors, NormalizedEntryType::ErrorMessage)
-            | (Self::System, NormalizedEntryType::SystemMessage)
             | (Self::Diagnostics, NormalizedEntryType::Diagnostic { .. }) => true,
             (Self::Errors, NormalizedEntryType::ToolUse(tool)) => tool.status.is_failure(),
+            (Self::System, kind) => kind.is_system(),
             _ => false,
         }
     }

@@ -1,7 +1,7 @@
 //! [`Timeline`]: the moments of the events of a session, for playback.
 
 use foldline_domain::{DomainEvent, NormalizedEntryType, Timestamp};
-use foldline_render::html::{Fragment, Place, is_seam};
+use foldline_render::html::{Fragment, Place};
 use jiff::tz::TimeZone;
 
 /// The longest counted pause, in milliseconds: users may leave a session overnight.
@@ -42,8 +42,8 @@ pub(in crate::serve) enum Mark {
     Entry,
     /// A prompt of the user.
     Prompt,
-    /// The conversation was compacted.
-    Seam,
+    /// The conversation was compacted, or continues an earlier one.
+    Divider,
     /// A call failed, or an error was reported.
     Failure,
 }
@@ -159,7 +159,7 @@ fn mark(event: &DomainEvent, fragment: Option<&Fragment>) -> Mark {
         _ if has_failed => Mark::Failure,
         NormalizedEntryType::ErrorMessage if is_new => Mark::Failure,
         NormalizedEntryType::UserMessage if is_new && fragment.parent.is_none() => Mark::Prompt,
-        _ if is_seam(entry) => Mark::Seam,
+        NormalizedEntryType::Compaction | NormalizedEntryType::Continuation => Mark::Divider,
         _ if is_new => Mark::Entry,
         _ => Mark::Change,
     }

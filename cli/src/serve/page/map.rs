@@ -31,7 +31,7 @@ pub(in crate::serve) fn map(timeline: &Timeline) -> Markup {
         path.bars d=(bars(timeline.moments().iter().filter(|it| is_entry(it)).map(x))) {}
         path.subs d=(runs(timeline.moments().iter().filter(|it| it.is_within).map(x))) {}
         path.bads d=(of(Mark::Failure, (2, 4, 23))) {}
-        path.seams d=(of(Mark::Seam, (2, 0, 33))) {}
+        path.dividers d=(of(Mark::Divider, (2, 0, 33))) {}
         path.says d=(of(Mark::Prompt, (3, 0, 5))) {}
     }
 }

@@ -28,7 +28,7 @@ const LEGEND: [(&str, &str); 5] = [
     ("bars", "entries, by time"),
     ("bads", "failures"),
     ("subs", "sub-agents"),
-    ("seams", "compaction"),
+    ("dividers", "compaction"),
 ];
 
 /// The page of a session.

@@ -209,15 +209,18 @@ export type FileChange =
   path: string;
 };
 
-/** A picture that an entry mentions, with its content. Serialised in camelCase.
+/** A picture of an entry. Serialised in camelCase.
  *
- * Only kinds of pictures that contain pixels and no program: PNG, JPEG, GIF and WebP. The kind is read from the
+ * Its content is kept if it contains pixels and no program: PNG, JPEG, GIF and WebP. The kind is read from the
  * content, whatever the log calls it. */
 export type Image = {
-  /** The content in base64, without white space. */
-  data: string;
-  /** The media type of the content, such as `image/png`. */
+  /** The content in base64, without white space. Absent if it is not in the log, of another kind, or too long. */
+  data?: string | null;
+  /** The media type of the content, such as `image/png`; without content, as the log states it. */
   mediaType: string;
+  /** The place of the text that stands for the picture, in bytes of the decoded text: of the result of a call, of the
+   * content of any other entry. Absent if no text stands for it. */
+  placeholder?: Range_of_uint | null;
 };
 
 /** One session of the list. Moments are milliseconds since 1970. */
@@ -255,8 +258,7 @@ export type Metadata = {
   corrId?: string | null;
   /** Further fields of the log, under their original names. */
   extra?: { [name: string]: unknown };
-  /** The pictures that the text or the result mentions (`[image: image/png, 68 bytes]`), in the order of their
-   * placeholders. */
+  /** The pictures in the content or in the result of the call, in order. */
   images?: Image[];
   /** The result named no call, and was assigned to this one, the oldest matching call. */
   inferred?: boolean;
@@ -293,6 +295,20 @@ export type NormalizedEntryType =
 /** A message of the program around the agent. */
 | {
   type: "system_message";
+}
+/** A message of the program: the model of the following answers, the first one or another one. */
+| {
+  /** The model. */
+  model: string;
+  type: "model_change";
+}
+/** A message of the program: the context was replaced by a summary, or truncated. */
+| {
+  type: "compaction";
+}
+/** A message of the program: the summary of an earlier conversation, which this one continues. */
+| {
+  type: "continuation";
 }
 /** An error. */
 | {
@@ -341,6 +357,11 @@ export type PatchOp = "add" | "replace";
 export type PatchOperation = [Operation];
 
 export type PatchValue = EntrySlot | Session | TokenUsage | { [name: string]: number };
+
+export type Range_of_uint = {
+  end: number;
+  start: number;
+};
 
 /** Facts about a session. Each is `None` until the log states it. Fields may be added: end a
  * literal with `..Session::default()`. */

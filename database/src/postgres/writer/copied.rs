@@ -125,7 +125,7 @@ impl Copied {
             session.into(),
             idx.into(),
             entry.type_name.into(),
-            entry.code.into(),
+            entry.code.as_deref().into(),
             entry.timestamp.into(),
             signed(position.line).into(),
             signed(position.offset).into(),

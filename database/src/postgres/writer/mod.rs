@@ -264,7 +264,7 @@ impl<'s> RowWriter<'s> {
             &[
                 &id,
                 &row.type_name,
-                &row.code,
+                &row.code.as_deref().map(text),
                 &row.timestamp,
                 &row.parent_corr_id.as_ref().map(|id| text(id.as_str())),
                 &row.metadata.as_deref().map(text),

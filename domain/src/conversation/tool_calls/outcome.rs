@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{
     action::{ActionType, CommandExitStatus, FileChange, ToolResult},
+    content::{Content, moved},
     entry::{NormalizedEntry, ToolStatus},
-    size::length_of_extra,
+    image::Image,
+    size::{length_of_extra, length_of_images},
 };
 use super::CallResult;
 
@@ -40,6 +42,9 @@ pub struct ToolOutcome<W = ()> {
     pub status: ToolStatus,
     /// What the tool gave back.
     pub body: Option<ToolResult>,
+    /// The pictures in the body, which is a text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// How a command exited; one that exited with another code than 0, or did not succeed, has failed. The code of
     /// another call than a command is kept as the further field `result.exit_status`.
     pub exit_status: Option<CommandExitStatus>,
@@ -82,6 +87,7 @@ impl<W> ToolOutcome<W> {
         Self {
             status,
             body: None,
+            images: Vec::new(),
             exit_status: None,
             action: None,
             title: None,
@@ -118,6 +124,14 @@ impl<W> ToolOutcome<W> {
         Self { body: body.into().map(ToolResult::Text), ..self }
     }
 
+    /// The same, with what the tool gave back, with the pictures in it.
+    #[must_use]
+    pub fn with_content(self, content: impl Into<Option<Content>>) -> Self {
+        let content: Option<Content> = content.into();
+        let (text, images) = content.map(|content| (content.text, content.images)).unzip();
+        Self { images: images.unwrap_or_default(), ..self.with_body(text) }
+    }
+
     /// The same, with further fields.
     #[must_use]
     pub fn with_extra(self, extra: Vec<(String, Json)>) -> Self {
@@ -128,6 +142,22 @@ impl<W> ToolOutcome<W> {
     #[must_use]
     pub fn with_detail(self, detail: Option<Text>) -> Self {
         Self { detail, ..self }
+    }
+
+    /// Reads what the words of the body say. Pictures move with the part of it that is left.
+    fn read(&mut self, action: &mut ActionType)
+    where
+        W: Wording,
+    {
+        let images = std::mem::take(&mut self.images);
+        if images.is_empty() {
+            return W::read(self, action);
+        }
+        let text =
+            |body: &Option<ToolResult>| body.clone().map(ToolResult::into_text).unwrap_or_default();
+        let before = text(&self.body);
+        W::read(self, action);
+        self.images.extend(moved(images, &before, &text(&self.body)));
     }
 
     fn keep(&mut self, name: &str, fact: impl Into<Option<Json>>) {
@@ -151,7 +181,7 @@ impl<W: Wording> CallResult for ToolOutcome<W> {
         if let ActionType::FileEdit { changes, .. } = &mut tool.action_type {
             self.detail = self.detail.and_then(|diff| replace_diff(changes, diff));
         }
-        W::read(&mut self, &mut tool.action_type);
+        self.read(&mut tool.action_type);
         if let ActionType::CommandRun { result, .. } = &mut tool.action_type {
             let failed = W::STATES_FAILURE && self.status == ToolStatus::Failed;
             let stated = failed.then_some(CommandExitStatus::Success { success: false });
@@ -168,6 +198,7 @@ impl<W: Wording> CallResult for ToolOutcome<W> {
         } else if let Some(code @ CommandExitStatus::ExitCode { .. }) = self.exit_status {
             self.keep("result.exit_status", Json::of(&code).ok());
         }
+        let is_replaced = self.body.is_some();
         if let Some(body) = self.body.take() {
             tool.action_type.set_result(body);
         }
@@ -180,6 +211,11 @@ impl<W: Wording> CallResult for ToolOutcome<W> {
         }
         if !self.extra.is_empty() {
             call.metadata_mut().extra.extend(self.extra);
+        }
+        if !self.images.is_empty() {
+            call.metadata_mut().images = self.images;
+        } else if let Some(metadata) = call.metadata.as_mut().filter(|_| is_replaced) {
+            metadata.images.clear();
         }
     }
 
@@ -210,7 +246,8 @@ impl<W: Wording> CallResult for ToolOutcome<W> {
         });
         let action = self.action.as_ref().map_or(0, |action| action.length());
         let texts = [&self.title, &self.detail].into_iter().flatten().map(Text::length);
-        body + action + texts.sum::<usize>() + length_of_extra(&self.extra)
+        let further = length_of_extra(&self.extra) + length_of_images(&self.images);
+        body + action + texts.sum::<usize>() + further
     }
 }
 

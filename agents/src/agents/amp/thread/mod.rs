@@ -98,7 +98,9 @@ fn show(block: Block<'_>, kind: NormalizedEntryType, meta: &mut Meta, cx: &mut C
     let more = cx.unknown_fields("block", &block.unknown);
     meta.extra.extend(more);
     match block.kind {
-        BlockKind::Text(text) | BlockKind::Media(text) => cx.entry(kind, text, meta.next()),
+        BlockKind::Text(content) | BlockKind::Media(content) => {
+            cx.entry(kind, content, meta.next());
+        }
         BlockKind::Thinking(text) => cx.entry(NormalizedEntryType::Thinking, text, meta.next()),
         BlockKind::RedactedThinking => {
             cx.entry(NormalizedEntryType::Thinking, "[redacted]", meta.next());

@@ -146,5 +146,5 @@ impl<'a> Answer<'a> {
 
 /// Whether a block is a text of line breaks alone.
 pub(super) fn is_blank(kind: &BlockKind<'_>) -> bool {
-    matches!(kind, BlockKind::Text(text) if text.decode().trim().is_empty())
+    matches!(kind, BlockKind::Text(content) if content.text.decode().trim().is_empty())
 }

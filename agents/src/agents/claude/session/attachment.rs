@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{NormalizedEntryType, Text};
+use foldline_domain::{Content, NormalizedEntryType, Text};
 use foldline_json::Raw;
 
 use crate::{
@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// Entries of one kind.
-pub(super) type Said = (NormalizedEntryType, Vec<Text>);
+pub(super) type Said = (NormalizedEntryType, Vec<Content>);
 
 /// Reads an attachment; unknown fields are added to the record. Fails with the name of an unknown type.
 pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Cow<'a, str>> {
     let mut object = value::object(raw).unwrap_or_default();
     let name = object.str("type").unwrap_or_default();
     let mut kind = NormalizedEntryType::SystemMessage;
-    let texts = match &*name {
+    let texts: Vec<Text> = match &*name {
         // Context for the model, and errors.
         "hook_success"
         | "hook_non_blocking_error"
@@ -67,11 +67,12 @@ pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Co
         "queued_command" => {
             let Some(prompt) = take_prompt(&mut object) else { return Err(name) };
             object.ignore(&["timestamp", "source_uuid"]);
-            let is_notice = prompt.begins_with("<task-notification>");
+            let is_notice = prompt.text.begins_with("<task-notification>");
             if take_by_person(&mut object) && !is_notice {
                 kind = NormalizedEntryType::UserMessage;
             }
-            vec![prompt]
+            record.adopt("", object);
+            return Ok((kind, vec![prompt]));
         }
         _ => {
             let Some(fields) = quiet_fields(&name) else { return Err(name) };
@@ -80,16 +81,16 @@ pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Co
         }
     };
     record.adopt("", object);
-    Ok((kind, texts))
+    Ok((kind, texts.into_iter().map(Content::from).collect()))
 }
 
 /// The words of a prompt: a text, or blocks of text and pictures.
-fn take_prompt(object: &mut Object<'_>) -> Option<Text> {
+fn take_prompt(object: &mut Object<'_>) -> Option<Content> {
     if let Some(prompt) = object.text("prompt") {
-        return Some(prompt);
+        return Some(prompt.into());
     }
     object.get("prompt").filter(|raw| raw.get().starts_with('['))?;
-    Some(Blocks::read(object.raw("prompt")?).text())
+    Some(Blocks::read(object.raw("prompt")?).content())
 }
 
 /// The fields of attachments without content for an entry: lists for the model, and reminders.

@@ -1,6 +1,6 @@
 //! Records outside of the tree of messages, and records of the program in it.
 
-use foldline_domain::{NormalizedEntryType, Session, SessionId, Text};
+use foldline_domain::{Content, NormalizedEntryType, Session, SessionId, Text};
 
 use super::json::ClaudeSessionJson;
 use crate::{
@@ -97,10 +97,11 @@ pub(super) fn take_system<'a>(
     object: &mut Object<'a>,
 ) -> Option<ClaudeSessionJson<'a>> {
     let mut kind = NormalizedEntryType::SystemMessage;
-    let texts = match name {
+    let texts: Vec<Text> = match name {
         "system/compact_boundary" | "system/microcompact_boundary" => {
             let content = object.str("content").unwrap_or("conversation compacted".into());
             let names = ["compactMetadata", "microcompactMetadata"];
+            kind = NormalizedEntryType::Compaction;
             vec![compaction(object, &names, &content)]
         }
         "system/api_error" | "system/error" => {
@@ -139,7 +140,7 @@ pub(super) fn take_system<'a>(
             return Some(ClaudeSessionJson::UnknownSystem { name: name.to_owned(), text });
         }
     };
-    Some(ClaudeSessionJson::Said(kind, texts))
+    Some(ClaudeSessionJson::Said(kind, texts.into_iter().map(Content::from).collect()))
 }
 
 fn failed_request(object: &mut Object<'_>) -> Text {
@@ -169,5 +170,5 @@ fn take_refusal<'a>(object: &mut Object<'a>) -> ClaudeSessionJson<'a> {
 }
 
 fn said<'a>(kind: NormalizedEntryType, text: Text) -> ClaudeSessionJson<'a> {
-    ClaudeSessionJson::Said(kind, vec![text])
+    ClaudeSessionJson::Said(kind, vec![text.into()])
 }

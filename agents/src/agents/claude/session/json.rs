@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{CorrId, NormalizedEntryType, Session, Text};
+use foldline_domain::{Content, CorrId, NormalizedEntryType, Session, Text};
 use foldline_json::Raw;
 
 use super::progress::Progress;
@@ -18,8 +18,8 @@ pub enum ClaudeSessionJson<'a> {
         detail: Option<Raw<'a>>,
         /// The reasons why tools did not run.
         meta: Option<Vec<Raw<'a>>>,
-        /// Whether the program wrote it, not the user.
-        from_program: bool,
+        /// The kind of its texts, if the program wrote them, not the user.
+        by_program: Option<NormalizedEntryType>,
     },
     /// `assistant`: usually one block of a message.
     Assistant {
@@ -30,7 +30,7 @@ pub enum ClaudeSessionJson<'a> {
         effort: Option<Text>,
     },
     /// `system` and attachments: a message of the program or context for the model.
-    Said(NormalizedEntryType, Vec<Text>),
+    Said(NormalizedEntryType, Vec<Content>),
     Progress {
         call: Option<CorrId>,
         progress: Progress<'a>,

@@ -10,8 +10,8 @@ mod types;
 use std::collections::VecDeque;
 
 use foldline_domain::{
-    ActionType, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text, Timestamp,
-    ToolStatus, tool_calls::RecentIds,
+    ActionType, Content, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
+    Timestamp, ToolStatus, tool_calls::RecentIds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -160,12 +160,12 @@ impl Step<'_, '_> {
             return;
         }
         match json {
-            ClaudeSessionJson::User { message, detail, meta, from_program } => {
+            ClaudeSessionJson::User { message, detail, meta, by_program } => {
                 if extra.is_empty() && self.repeats_command(&message) {
                     return;
                 }
                 let meta = meta.as_deref().unwrap_or_default();
-                messages::user(*message, ToModel { from_program, detail, meta }, extra, self.cx);
+                messages::user(*message, ToModel { by_program, detail, meta }, extra, self.cx);
             }
             ClaudeSessionJson::Assistant { message, is_error, effort } => {
                 if effort.is_some() && !is_sidechain {
@@ -176,8 +176,8 @@ impl Step<'_, '_> {
                 self.assistant(*message, is_error, is_main, extra);
             }
             ClaudeSessionJson::Said(kind, texts) => {
-                for text in texts {
-                    self.cx.entry(kind.clone(), text, ());
+                for content in texts {
+                    self.cx.entry(kind.clone(), content, ());
                 }
             }
             ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
@@ -271,7 +271,8 @@ impl Step<'_, '_> {
 
     /// Whether a message repeats, in tags, the command that the user has just typed.
     fn repeats_command(&mut self, message: &Message<'_>) -> bool {
-        let [Block { kind: BlockKind::Text(text), unknown }] = &*message.content else {
+        let [Block { kind: BlockKind::Text(Content { text, .. }), unknown }] = &*message.content
+        else {
             return false;
         };
         let (_, words) = markup::read(text.clone());

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use foldline_domain::{Authority, CorrId, Text};
+use foldline_domain::{Authority, CorrId, NormalizedEntryType, Text};
 use foldline_json::Raw;
 use memchr::memmem::Finder;
 
@@ -157,7 +157,14 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
     let origin = object.object("origin").and_then(|mut origin| origin.str("kind"));
     let by_system = object.str("promptSource").is_some_and(|source| source == "system");
     let flags = ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"];
-    let is_flagged = flags.map(|flag| object.bool(flag).unwrap_or(false)).contains(&true);
+    let flags = flags.map(|flag| object.bool(flag).unwrap_or(false));
+    let is_from_program =
+        flags.contains(&true) || by_system || origin.is_some_and(|kind| kind != "human");
+    let [_, is_summary, _] = flags;
+    let by_program = match is_summary {
+        true => Some(NormalizedEntryType::Continuation),
+        false => is_from_program.then_some(NormalizedEntryType::SystemMessage),
+    };
     object.ignore(&[
         "imagePasteIds",
         "planContent",
@@ -172,7 +179,7 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
         message,
         detail: object.raw("toolUseResult"),
         meta: object.array("toolResultMeta"),
-        from_program: is_flagged || by_system || origin.is_some_and(|kind| kind != "human"),
+        by_program,
     })
 }
 

@@ -49,6 +49,9 @@ pub struct ClaudeStreamMemory {
     last_words: Option<Text>,
     /// The last emitted rate limit.
     rate_limit: Option<(Text, Option<Text>)>,
+    /// Whether the context was compacted: the next message of the program is the summary.
+    #[serde(default)]
+    is_compacted: bool,
 }
 
 impl Executor for ClaudeStream {
@@ -112,13 +115,17 @@ impl Executor for ClaudeStream {
                     messages::notice(format!("task {status}: {summary}"), cx);
                 }
             }
-            ClaudeStreamJson::Said(kind, text) => cx.entry(kind, text, ()),
+            ClaudeStreamJson::Said(kind, text) => {
+                memory.is_compacted |= kind == NormalizedEntryType::Compaction;
+                cx.entry(kind, text, ());
+            }
             ClaudeStreamJson::Assistant { message, is_error } => {
                 memory.assistant(*message, is_error, extra, cx);
             }
             ClaudeStreamJson::User { message, detail, meta, from_program } => {
                 let meta = meta.as_deref().unwrap_or_default();
-                messages::user(*message, ToModel { from_program, detail, meta }, extra, cx);
+                let by_program = from_program.then(|| memory.kind_of_program(cx));
+                messages::user(*message, ToModel { by_program, detail, meta }, extra, cx);
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
@@ -148,6 +155,14 @@ impl ClaudeStreamMemory {
         messages::model(model, cx);
     }
 
+    /// The kind of a message of the program in the user's name.
+    fn kind_of_program(&mut self, cx: &Cx<'_>) -> NormalizedEntryType {
+        match cx.parent.is_none() && std::mem::take(&mut self.is_compacted) {
+            true => NormalizedEntryType::Continuation,
+            false => NormalizedEntryType::SystemMessage,
+        }
+    }
+
     /// Ends the message in progress, which has no complete line.
     fn stop_writing(&mut self, cx: &mut Cx<'_>) {
         self.streamed.abandon(action_mapper::map, cx);
@@ -157,6 +172,7 @@ impl ClaudeStreamMemory {
     fn assistant(&mut self, message: Message<'_>, is_error: bool, extra: Extra, cx: &mut Cx<'_>) {
         let synthetic = messages::is_synthetic(&message);
         let is_main = cx.parent.is_none();
+        self.is_compacted &= !is_main;
         if is_main && !synthetic {
             messages::model(message.model.clone(), cx);
         }
@@ -169,7 +185,9 @@ impl ClaudeStreamMemory {
         }
         for Block { kind, .. } in &message.content {
             match kind {
-                BlockKind::Text(text) if is_main => self.last_words = Some(text.clone()),
+                BlockKind::Text(content) if is_main => {
+                    self.last_words = Some(content.text.clone());
+                }
                 BlockKind::ToolUse(call) => {
                     call.id.as_ref().inspect(|id| self.streamed.claim_call(id));
                 }

@@ -121,7 +121,8 @@ fn take_system<'a>(subtype: &str, object: &mut Object<'a>) -> Parsed<ClaudeStrea
             }
         }
         "compact_boundary" => {
-            notice(compaction(object, &["compact_metadata"], "conversation compacted"))
+            let words = compaction(object, &["compact_metadata"], "conversation compacted");
+            ClaudeStreamJson::Said(NormalizedEntryType::Compaction, words)
         }
         "api_retry" => {
             let delay = object.f64("retry_delay_ms");

@@ -33,7 +33,7 @@ impl Step<'_, '_> {
             return;
         }
         self.blocks(&content);
-        let mut result = result::of_output(content.text(), success);
+        let mut result = result::of_output(content.content(), success);
         result.extra.extend(extra);
         result.timestamp = self.cx.at;
         self.cx.result(id, result);

@@ -36,6 +36,8 @@ pub(super) enum EchoKind {
     Call,
     /// The result of a call, by the call's id.
     Result,
+    /// A compaction, which has no words in common.
+    Compaction,
 }
 
 /// The latest items, each with its channels.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{CorrId, Json, Outcome, Session, Text, TokenUsage};
+use foldline_domain::{Content, CorrId, Image, Json, Outcome, Session, Text, TokenUsage};
 use foldline_json::Raw;
 
 use crate::{
@@ -245,13 +245,13 @@ fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
     for key in ["images", "local_images"] {
         for image in payload.array(key).unwrap_or_default() {
             let shown = value::as_str(image).map(|url| content::image_of_url(&url));
-            let shown = shown.unwrap_or_else(|| "[image]".to_owned());
-            content.parts.push(Part::Placeholder(shown));
+            let unknown = || Content::picture("[image]", Image::without_content(""));
+            content.parts.push(Part::Media(shown.unwrap_or_else(unknown)));
         }
     }
     for key in ["audio", "local_audio"] {
         for _ in payload.array(key).unwrap_or_default() {
-            content.parts.push(Part::Placeholder("[audio]".to_owned()));
+            content.parts.push(Part::Media("[audio]".into()));
         }
     }
     let kind = payload.str("kind").unwrap_or_default();

@@ -160,7 +160,7 @@ impl Output {
 fn take_reasoning(payload: &mut Object<'_>) -> Vec<Text> {
     let parts = |raw: Raw<'_>| -> Vec<Text> {
         let items: Vec<Raw<'_>> = value::elements(raw).unwrap_or_default();
-        let texts = items.into_iter().map(|item| Blocks::read(item).text());
+        let texts = items.into_iter().map(|item| Blocks::read(item).content().text);
         texts.filter(|text| !text.is_empty()).collect()
     };
     let summary = payload.raw("summary").map(parts).unwrap_or_default();

@@ -36,7 +36,7 @@ impl Step<'_, '_> {
             _ => {
                 self.blocks(content);
                 extra.push(("role".to_owned(), Json::from(Text::from(role))));
-                self.cx.entry(NormalizedEntryType::SystemMessage, content.text(), (id, extra));
+                self.cx.entry(NormalizedEntryType::SystemMessage, content.content(), (id, extra));
             }
         }
     }
@@ -51,7 +51,7 @@ impl Step<'_, '_> {
     ) {
         self.blocks(content);
         let content = without_image_tags(content);
-        let (text, words) = (content.text(), content.words());
+        let (said, words) = (content.content(), content.words());
         let decoded = words.decode();
         let context = if channel == Channel::Event { None } else { injected_context(&decoded) };
         if injected || context.is_some() {
@@ -62,9 +62,9 @@ impl Step<'_, '_> {
                 return;
             }
             extra.push(("role".to_owned(), Json::from(Text::from("user"))));
-            self.cx.entry(NormalizedEntryType::SystemMessage, text, (id, extra));
-        } else if !text.is_empty() && !self.is_echo(EchoKind::User, &decoded, channel) {
-            self.cx.entry(NormalizedEntryType::UserMessage, text, (id, extra));
+            self.cx.entry(NormalizedEntryType::SystemMessage, said, (id, extra));
+        } else if !said.is_empty() && !self.is_echo(EchoKind::User, &decoded, channel) {
+            self.cx.entry(NormalizedEntryType::UserMessage, said, (id, extra));
         }
     }
 
@@ -76,9 +76,9 @@ impl Step<'_, '_> {
         extra: Extra,
     ) {
         self.blocks(content);
-        let text = content.text();
-        if !text.is_empty() && !self.is_echo(EchoKind::Agent, &content.words().decode(), channel) {
-            self.cx.entry(NormalizedEntryType::AssistantMessage, text, (id, extra));
+        let said = content.content();
+        if !said.is_empty() && !self.is_echo(EchoKind::Agent, &content.words().decode(), channel) {
+            self.cx.entry(NormalizedEntryType::AssistantMessage, said, (id, extra));
         }
     }
 
@@ -103,7 +103,7 @@ impl Step<'_, '_> {
         extra.extend(
             known.into_iter().filter_map(|(name, who)| Some((name.to_owned(), who?.into()))),
         );
-        self.cx.entry(NormalizedEntryType::SystemMessage, content.text(), extra);
+        self.cx.entry(NormalizedEntryType::SystemMessage, content.content(), extra);
     }
 
     pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Extra) {
@@ -114,14 +114,17 @@ impl Step<'_, '_> {
 
     /// Emits the summary of a compaction; the replaced history is kept.
     pub(super) fn compacted(&mut self, channel: Channel, summary: Text) {
-        let told = self.is_echo(EchoKind::Notice, "context compacted", channel);
-        let content = match (told, summary.is_empty()) {
+        let told = self.is_echo(EchoKind::Compaction, "", channel);
+        let (kind, content) = match (told, summary.is_empty()) {
             (true, true) => return,
-            (true, false) => summary,
-            (false, true) => "context compacted".into(),
-            (false, false) => Text::from(format!("context compacted\n{summary}")),
+            (true, false) => (NormalizedEntryType::SystemMessage, summary),
+            (false, true) => (NormalizedEntryType::Compaction, "context compacted".into()),
+            (false, false) => {
+                let content = format!("context compacted\n{summary}");
+                (NormalizedEntryType::Compaction, Text::from(content))
+            }
         };
-        self.cx.entry(NormalizedEntryType::SystemMessage, content, ());
+        self.cx.entry(kind, content, ());
     }
 }
 
@@ -141,7 +144,7 @@ fn injected_context(text: &str) -> Option<&str> {
 
 /// Removes `<image name=..>` and `</image>` around an image, since the placeholder is sufficient.
 fn without_image_tags(content: &Blocks) -> Blocks {
-    let has_image = content.parts.iter().any(|part| matches!(part, Part::Placeholder(_)));
+    let has_image = content.parts.iter().any(|part| matches!(part, Part::Media(_)));
     if !has_image {
         return Blocks { parts: content.parts.clone(), unknown: Vec::new() };
     }
@@ -151,7 +154,7 @@ fn without_image_tags(content: &Blocks) -> Blocks {
             let text = text.trim();
             text == "</image>" || (text.starts_with("<image") && text.ends_with('>'))
         }
-        Part::Placeholder(_) => false,
+        Part::Media(_) => false,
     };
     let parts = content.parts.iter().filter(|part| !is_tag(part)).cloned().collect();
     Blocks { parts, unknown: Vec::new() }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{Json, Text, ToolResult, ToolStatus};
+use foldline_domain::{Content, Json, Text, ToolResult, ToolStatus};
 use foldline_json::Raw;
 
 use super::command::duration_ms;
@@ -107,10 +107,11 @@ impl<'a> McpCall<'a> {
 
     pub(super) fn result(&self) -> CodexResult {
         let content = self.content.as_ref();
-        let text = content.filter(|content| !content.parts.is_empty()).map(Blocks::text);
-        let body = text.or_else(|| self.error.clone()).map(ToolResult::Text);
-        let body = body.or_else(|| self.structured.clone().map(ToolResult::Json));
-        let mut result = result::of_status(&self.status, body);
+        let content = content.filter(|content| !content.parts.is_empty()).map(Blocks::content);
+        let content = content.or_else(|| self.error.clone().map(Content::from));
+        let mut result = result::of_status(&self.status, None).with_content(content);
+        let structured = || self.structured.clone().map(ToolResult::Json);
+        result.body = result.body.take().or_else(structured);
         if self.error.is_some() && result.status == ToolStatus::Success {
             result.status = ToolStatus::Failed;
         }

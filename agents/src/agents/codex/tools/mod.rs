@@ -11,7 +11,7 @@ mod web;
 
 use std::borrow::Cow;
 
-use foldline_domain::{Json, Text, TodoItem, ToolResult, ToolStatus};
+use foldline_domain::{Content, Json, Text, TodoItem, ToolStatus};
 use foldline_json::Raw;
 
 pub(super) use self::{
@@ -54,15 +54,15 @@ pub enum Tool<'a> {
     Plan(Text),
 }
 
-/// A generated image. Its bytes are not kept.
+/// A generated image.
 #[derive(Clone, Debug, Default)]
 pub struct MakeImage {
     pub prompt: Option<Text>,
     pub status: Status,
     /// The path of the image.
     pub saved_path: Option<Text>,
-    /// The placeholder of the image.
-    pub placeholder: Option<String>,
+    /// The image.
+    pub made: Option<Content>,
 }
 
 impl MakeImage {
@@ -72,7 +72,7 @@ impl MakeImage {
             prompt: object.text("revised_prompt"),
             status: Status::take(object),
             saved_path: object.text("saved_path"),
-            placeholder: object
+            made: object
                 .str("result")
                 .filter(|data| !data.is_empty())
                 .map(|data| content::image_of_base64("image/png", &data)),
@@ -147,9 +147,9 @@ impl<'a> Tool<'a> {
             Self::Web(search) => search.result(),
             Self::Agents(call) => call.result(),
             Self::MakeImage(image) => {
-                let shown =
-                    image.saved_path.clone().or(image.placeholder.as_deref().map(Text::from));
-                result::of_status(&image.status, shown.map(ToolResult::Text))
+                let path = image.saved_path.clone().map(Content::from);
+                let shown = path.or_else(|| image.made.clone());
+                result::of_status(&image.status, None).with_content(shown)
             }
             Self::TodoList(_) | Self::ViewImage(_) | Self::Plan(_) => {
                 CodexResult::new(ToolStatus::Success, None)

@@ -5,7 +5,7 @@ mod texts;
 
 use std::{borrow::Cow, path::Path};
 
-use foldline_domain::{CorrId, NormalizedEntryType, Session, SessionId, Text, ToolStatus};
+use foldline_domain::{Content, CorrId, NormalizedEntryType, Session, SessionId, Text, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::texts::TypedText;
@@ -141,10 +141,10 @@ impl TranscriptMemory {
             let more = cx.unknown_fields("block", &block.unknown);
             meta.extra.extend(more);
             match block.kind {
-                BlockKind::Text(text) if kind == NormalizedEntryType::UserMessage => {
-                    prompt(&text, &mut meta, cx);
+                BlockKind::Text(content) if kind == NormalizedEntryType::UserMessage => {
+                    prompt(content, &mut meta, cx);
                 }
-                BlockKind::Text(text) => words(&text, &mut meta, cx),
+                BlockKind::Text(content) => words(content, &mut meta, cx),
                 BlockKind::Thinking(text) => {
                     cx.entry(NormalizedEntryType::Thinking, text, meta.next());
                 }
@@ -161,7 +161,7 @@ impl TranscriptMemory {
                 BlockKind::ToolResult(answer) => {
                     cx.entry(NormalizedEntryType::SystemMessage, answer.body, meta.next());
                 }
-                BlockKind::Media(text) => cx.entry(kind.clone(), text, meta.next()),
+                BlockKind::Media(content) => cx.entry(kind.clone(), content, meta.next()),
                 BlockKind::Unknown { name, raw } => cx.unknown_block(&name, raw),
             }
         }
@@ -172,24 +172,26 @@ impl TranscriptMemory {
 }
 
 /// The text of a message of the person, apart from the context that Cursor adds.
-fn prompt(text: &Text, meta: &mut Meta, cx: &mut Cx<'_>) {
-    let TypedText { typed, context } = TypedText::read(&text.decode());
+fn prompt(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
+    let TypedText { typed, context } = TypedText::read(&content.text.decode());
     if !context.is_empty() {
         cx.entry(NormalizedEntryType::SystemMessage, context, meta.next());
     }
     if let Some(typed) = typed {
-        cx.entry(NormalizedEntryType::UserMessage, typed, meta.next());
+        let content = content.cut(|_| typed.into());
+        cx.entry(NormalizedEntryType::UserMessage, content, meta.next());
     }
 }
 
 /// The text of a message of the agent, apart from the mark in place of a thought.
-fn words(text: &Text, meta: &mut Meta, cx: &mut Cx<'_>) {
-    let whole = text.decode();
-    match texts::without_mark(&whole) {
-        None => cx.entry(NormalizedEntryType::AssistantMessage, text.clone(), meta.next()),
+fn words(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
+    let words = texts::without_mark(&content.text.decode()).map(Text::from);
+    match words {
+        None => cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next()),
         Some(words) => {
             if !words.is_empty() {
-                cx.entry(NormalizedEntryType::AssistantMessage, words, meta.next());
+                let content = content.cut(|_| words);
+                cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next());
             }
             cx.entry(NormalizedEntryType::Thinking, texts::REDACTED, meta.next());
         }

@@ -95,10 +95,10 @@ impl Executor for DroidJsonrpc {
             Kind::Response(given) => memory.response(id.as_ref(), given, cx),
             Kind::Quiet => memory.quiet.push(id, ()),
             Kind::Facts(facts) => cx.session(facts),
-            Kind::Prompt(text) => {
+            Kind::Prompt(content) => {
                 memory.quiet.push(id, ());
-                memory.prompt = Some(text.clone());
-                cx.entry(NormalizedEntryType::UserMessage, text, extra);
+                memory.prompt = Some(content.text.clone());
+                cx.entry(NormalizedEntryType::UserMessage, content, extra);
             }
             Kind::Permission(calls) => {
                 let ids = calls.message.content.iter().filter_map(|block| match &block.kind {
@@ -140,7 +140,7 @@ impl Executor for DroidJsonrpc {
             Kind::Usage(total, inclusive) => memory.used(session.as_ref(), total, inclusive, cx),
             Kind::Turn(turn) => memory.end_turn(session.as_ref(), turn, cx),
             Kind::Error(said) => {
-                memory.error = Some(said.1.clone());
+                memory.error = Some(said.1.text.clone());
                 notice::say(said, extra, cx);
             }
             Kind::Said(said) => notice::say(said, extra, cx),
@@ -192,9 +192,9 @@ impl DroidJsonrpcMemory {
             }
             BlockKind::ToolResult(ToolResult { id: Some(id), is_error, body, .. }) => {
                 let how = if *is_error { "error" } else { "result" };
-                (how, id.as_str(), "", body.decode())
+                (how, id.as_str(), "", body.text.decode())
             }
-            BlockKind::Text(text) => ("text", message_id, "", text.decode()),
+            BlockKind::Text(content) => ("text", message_id, "", content.text.decode()),
             BlockKind::Thinking(text) => ("thinking", message_id, "", text.decode()),
             _ => return false,
         };
@@ -212,7 +212,7 @@ impl DroidJsonrpcMemory {
         let message_id = line.message.id.as_ref().map(Text::to_string).unwrap_or_default();
         line.message.content.retain(|block| {
             let is_prompt =
-                |text: &mut Text| matches!(&block.kind, BlockKind::Text(said) if said == text);
+                |text: &mut Text| matches!(&block.kind, BlockKind::Text(said) if said.text == *text);
             let prompt = self.prompt.take_if(|text| line.role == "user" && is_prompt(text));
             let is_repeated = self.is_repeated(&message_id, &block.kind) || prompt.is_some();
             if is_repeated {

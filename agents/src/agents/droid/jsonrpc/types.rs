@@ -1,8 +1,8 @@
 //! The wire types of `stream-jsonrpc`: requests of both sides, responses, and notifications of a session.
 
 use foldline_domain::{
-    Authority, CorrId, Json,
-    NormalizedEntryType::{AssistantMessage, ErrorMessage, SystemMessage},
+    Authority, Content, CorrId, Json,
+    NormalizedEntryType::{AssistantMessage, Compaction, ErrorMessage, SystemMessage},
     Outcome, Session, Text, TokenUsage,
 };
 use foldline_json::Raw;
@@ -38,7 +38,7 @@ pub enum Kind<'a> {
     Quiet,
     Facts(Session),
     /// `droid.add_user_message`
-    Prompt(Text),
+    Prompt(Content),
     /// `droid.request_permission`, for calls that may have been reported before.
     Permission(BlockMessage<'a>),
     /// `permission_resolved`: the calls and the answer.
@@ -97,7 +97,7 @@ const NOTICES: [Notice; 11] = [
     ("mission_worker_completed", SystemMessage, "mission worker completed: ", "workerSessionId"),
     ("mission_worker_started", SystemMessage, "mission worker started: ", "workerSessionId"),
     ("queued_messages_discarded", SystemMessage, "discarded: ", "text"),
-    ("session_compacted", SystemMessage, "context compacted", ""),
+    ("session_compacted", Compaction, "context compacted", ""),
 ];
 
 /// Notifications without content, or with content that others repeat.
@@ -273,11 +273,15 @@ impl<'a> Kind<'a> {
             "structured_output" => {
                 let text = value::into_text(given.raw("structuredOutput")?);
                 let facts = std::mem::take(given).into_extra().collect();
-                Self::Said((AssistantMessage, text, facts))
+                Self::Said((AssistantMessage, text.into(), facts))
             }
             "error" => {
                 let text = given.text("message")?;
-                Self::Error((ErrorMessage, text, std::mem::take(given).into_extra().collect()))
+                Self::Error((
+                    ErrorMessage,
+                    text.into(),
+                    std::mem::take(given).into_extra().collect(),
+                ))
             }
             _ => return None,
         })
@@ -327,10 +331,10 @@ fn message_of(content: Vec<Block<'_>>) -> BlockMessage<'_> {
     BlockMessage { message, ..BlockMessage::default() }
 }
 
-/// Takes the text, with placeholders for images and documents.
-fn take_prompt(given: &mut Object<'_>) -> Text {
+/// Takes the text, with placeholders for documents and images, and its pictures.
+fn take_prompt(given: &mut Object<'_>) -> Content {
     given.ignore(&["messageId", "outputFormat"]);
-    let mut lines = vec![given.str("text").unwrap_or_default().into_owned()];
+    let mut lines = vec![Content::from(given.text("text").unwrap_or_default())];
     for field in ["images", "files"] {
         let sources = given.within_each(field, |source| {
             source.ignore(&["name", "path"]);
@@ -338,14 +342,14 @@ fn take_prompt(given: &mut Object<'_>) -> Text {
             let media_type = source.str("mediaType").unwrap_or_default();
             let data = source.str("data").unwrap_or_default();
             match kind.as_deref() {
-                Some("text") => data.into_owned(),
+                Some("text") => data.into(),
                 _ => content::media_of_base64(&media_type, &data),
             }
         });
         lines.extend(sources.unwrap_or_default());
     }
     lines.retain(|line| !line.is_empty());
-    lines.join("\n").into()
+    Content::lines(lines).unwrap_or_default()
 }
 
 /// Takes the progress of a sub-agent. The result of a tool repeats the progress of the tool.

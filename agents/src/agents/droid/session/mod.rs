@@ -54,7 +54,7 @@ impl Executor for DroidSession {
             SessionJson::Compaction(summary, counts) => {
                 let extra = [counts, extra].concat();
                 let content = format!("context compacted\n{summary}");
-                cx.entry(NormalizedEntryType::SystemMessage, content.trim_end(), extra);
+                cx.entry(NormalizedEntryType::Compaction, content.trim_end(), extra);
             }
             SessionJson::End { of, word, fields } => ended(of, word, fields, cx),
         }

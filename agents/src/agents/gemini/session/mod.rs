@@ -5,7 +5,7 @@ mod types;
 use std::path::Path;
 
 use foldline_domain::{
-    CorrId, Digest, NormalizedEntryType, Session, SessionId, Text, TokenUsage, ToolStatus,
+    Content, CorrId, Digest, NormalizedEntryType, Session, SessionId, Text, TokenUsage, ToolStatus,
     tool_calls::RecentIds,
 };
 use serde::{Deserialize, Serialize};
@@ -160,7 +160,7 @@ impl GeminiSessionMemory {
             cx.entry(NormalizedEntryType::Thinking, thought.clone(), meta.next());
         }
         told.thoughts = told.thoughts.max(thoughts.len());
-        self.text(id.as_ref(), &text, &mut told, &mut meta, cx);
+        self.text(id.as_ref(), text, &mut told, &mut meta, cx);
         for call in calls {
             self.call(call, meta.next(), cx);
         }
@@ -176,11 +176,12 @@ impl GeminiSessionMemory {
     fn text(
         &mut self,
         id: Option<&Text>,
-        text: &Text,
+        content: Content,
         told: &mut ToldMessage,
         meta: &mut Meta,
         cx: &mut Cx<'_>,
     ) {
+        let text = content.text.clone();
         let whole = text.decode();
         let digest = Some(Digest::of(whole.as_bytes()));
         if whole.is_empty() || told.text == digest {
@@ -188,7 +189,7 @@ impl GeminiSessionMemory {
         }
         let is_first = told.text.is_none();
         told.text = digest;
-        let entry = cx.draft(NormalizedEntryType::AssistantMessage, text.clone(), meta.next());
+        let entry = cx.draft(NormalizedEntryType::AssistantMessage, content, meta.next());
         let (Some(id), true) = (id, is_first || self.open.is_some()) else { return cx.push(entry) };
         let corr_id = open_id(id);
         match &mut self.open {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use foldline_domain::{
-    CorrId, NormalizedEntryType, Session, SessionId, Text, Timestamp, TokenUsage,
+    Content, CorrId, NormalizedEntryType, Session, SessionId, Text, Timestamp, TokenUsage,
 };
 use foldline_json::Raw;
 
@@ -28,7 +28,7 @@ pub struct Message<'a> {
     pub id: Option<Text>,
     pub at: Option<Timestamp>,
     pub kind: Author,
-    pub text: Text,
+    pub text: Content,
     pub thoughts: Vec<Text>,
     pub calls: Vec<Call<'a>>,
     pub model: Option<Text>,
@@ -114,11 +114,11 @@ impl<'a> Message<'a> {
             "error" => Author::Other(NormalizedEntryType::ErrorMessage),
             _ => return None,
         };
-        let content = object.raw("content").map(text_of).unwrap_or_default();
-        let typed = object.raw("displayContent").map(text_of);
+        let content = object.raw("content").map(content_of).unwrap_or_default();
+        let typed = object.raw("displayContent").map(content_of);
         let mut facts = Extra::new();
         if typed.as_ref().is_some_and(|typed| *typed != content) {
-            facts.push(("content".to_owned(), content.clone().into()));
+            facts.push(("content".to_owned(), content.text.clone().into()));
         }
         object.ignore(&["type"]);
         let thoughts = object.within_each("thoughts", |thought| {
@@ -150,17 +150,18 @@ impl<'a> Message<'a> {
 }
 
 /// A text, or the texts of Google's parts.
-fn text_of(raw: Raw<'_>) -> Text {
-    let Some(parts) = value::elements(raw) else { return value::into_text(raw) };
+fn content_of(raw: Raw<'_>) -> Content {
+    let Some(parts) = value::elements(raw) else { return value::into_text(raw).into() };
     let lines = parts.into_iter().map(|part| {
-        let Some(mut fields) = value::object(part) else { return value::into_text(part) };
+        let Some(mut fields) = value::object(part) else { return value::into_text(part).into() };
         let file = fields.object("inlineData").map(|mut file| {
             let kind = file.str("mimeType").unwrap_or_default();
-            content::media_of_base64(&kind, &file.str("data").unwrap_or_default()).into()
+            content::media_of_base64(&kind, &file.str("data").unwrap_or_default())
         });
-        file.or_else(|| fields.text("text")).unwrap_or_else(|| value::into_text(part))
+        let mut words = || fields.text("text").unwrap_or_else(|| value::into_text(part));
+        file.unwrap_or_else(|| words().into())
     });
-    content::lines(&lines.collect::<Vec<_>>()).unwrap_or_default()
+    Content::lines(lines).unwrap_or_default()
 }
 
 impl<'a> Call<'a> {
@@ -184,7 +185,7 @@ impl<'a> Call<'a> {
             args: given.raw("args"),
             status: given.str("status").unwrap_or_default(),
             at: given.timestamp("timestamp"),
-            body: content::lines(&lines),
+            body: Content::lines(lines.into_iter().map(Content::from)).map(|body| body.text),
             is_error,
             diff: shown.and_then(|mut shown| shown.text("fileDiff")),
         }

@@ -158,7 +158,10 @@ fn show(part: Part<'_>, author: &NormalizedEntryType, meta: &mut Meta, cx: &mut 
         SessionPart::Begun(call) => calls::begun(&call, meta.next(), cx),
         SessionPart::Ended(call) => calls::ended(*call, meta.next(), cx),
         SessionPart::File(file) => {
-            cx.entry(author.clone(), result::placeholder(&file), meta.next());
+            cx.entry(author.clone(), result::file(&file), meta.next());
+        }
+        SessionPart::Compaction => {
+            cx.entry(NormalizedEntryType::Compaction, "context compacted", meta.next());
         }
         SessionPart::Notice(text) => {
             cx.entry(NormalizedEntryType::SystemMessage, text, meta.next());

@@ -64,6 +64,7 @@ pub enum SessionPart<'a> {
     File(Attachment<'a>),
     /// An event that is stated as a text.
     Notice(String),
+    Compaction,
     /// A model call that failed and was repeated.
     Retry(OpencodeError<'a>),
     /// A part without content.
@@ -221,7 +222,7 @@ impl<'a> SessionPart<'a> {
             }
             "compaction" => {
                 part.ignore(&["auto", "overflow"]);
-                Self::Notice("context compacted".to_owned())
+                Self::Compaction
             }
             "retry" => {
                 part.ignore(&["attempt"]);

@@ -4,7 +4,7 @@ mod parts;
 mod types;
 
 use foldline_domain::{
-    Json, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ResultKey,
+    Content, Json, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ResultKey,
 };
 
 use self::{
@@ -112,25 +112,26 @@ fn answer(response: Response, detail: Detail, mut extra: Extra, cx: &mut Cx<'_>)
     let Response { id, name, is_error, body } = response;
     let Detail { call, status, error, shown, diff, facts } = detail;
     extra.extend(facts);
-    let mut words = [error.clone(), shown.clone()].into_iter().flatten();
+    let mut words = [error.clone(), shown.clone()].into_iter().flatten().map(Content::from);
     let body = body.filter(|body| !body.is_empty()).or_else(|| words.next());
     for (name, words) in [("error", error), ("resultDisplay", shown)] {
         let is_told = |words: &Text| {
-            body.as_ref().is_some_and(|body| body.decode().contains(&*words.decode()))
+            body.as_ref().is_some_and(|body| body.text.decode().contains(&*words.decode()))
         };
         let words = words.filter(|words| !is_told(words));
         extra.extend(words.map(|words| (name.to_owned(), Json::from(words))));
     }
+    let text = body.as_ref().map(|body| &body.text);
     let status = match status.as_ref().map(Text::decode).as_deref() {
         Some("success") => ToolStatus::Success,
-        Some("error") => status_of_failure(body.as_ref()),
-        Some("cancelled") => match status_of_failure(body.as_ref()) {
+        Some("error") => status_of_failure(text),
+        Some("cancelled") => match status_of_failure(text) {
             ToolStatus::Failed => ToolStatus::Cancelled,
             status => status,
         },
         word => {
             extra.extend(word.map(|word| ("status".to_owned(), Json::from(Text::from(word)))));
-            if is_error { status_of_failure(body.as_ref()) } else { ToolStatus::Success }
+            if is_error { status_of_failure(text) } else { ToolStatus::Success }
         }
     };
     let key = ResultKey::from(id.or_else(|| Some(call?.decode().as_ref().into())));
@@ -138,7 +139,7 @@ fn answer(response: Response, detail: Detail, mut extra: Extra, cx: &mut Cx<'_>)
         Some(name) => key.with_tool(name),
         None => key,
     };
-    let result = TextualResult::new(status, cx.at).with_body(body).with_extra(extra);
+    let result = TextualResult::new(status, cx.at).with_content(body).with_extra(extra);
     cx.result(key, result.with_detail(diff));
 }
 
@@ -146,15 +147,15 @@ fn answer(response: Response, detail: Detail, mut extra: Extra, cx: &mut Cx<'_>)
 fn say(part: Part<'_>, kind: &NormalizedEntryType, meta: &mut Meta, cx: &mut Cx<'_>) {
     meta.extra.extend(cx.unknown_fields("part", &part.unknown));
     match part.kind {
-        PartKind::Text(text) | PartKind::Thought(text) if text.is_empty() => {}
-        PartKind::Text(text) => {
+        PartKind::Text(Content { text, .. }) | PartKind::Thought(text) if text.is_empty() => {}
+        PartKind::Text(said) => {
             // A hook added this text to a prompt.
-            let is_added = text.begins_with("<qwen:user-prompt-submit-context>");
+            let is_added = said.text.begins_with("<qwen:user-prompt-submit-context>");
             let kind = if is_added { NormalizedEntryType::SystemMessage } else { kind.clone() };
-            cx.entry(kind, text, meta.next());
+            cx.entry(kind, said, meta.next());
         }
         PartKind::Thought(text) => cx.entry(NormalizedEntryType::Thinking, text, meta.next()),
-        PartKind::Media(placeholder) => cx.entry(kind.clone(), placeholder, meta.next()),
+        PartKind::Media(file) => cx.entry(kind.clone(), file, meta.next()),
         PartKind::Call { id, name, args } => {
             let call = gemini::map(&name, args, cx.cwd().as_deref());
             cx.call(id, &name, call, meta.next());

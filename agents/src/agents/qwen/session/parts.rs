@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{CorrId, Json, Text};
+use foldline_domain::{Content, CorrId, Json, Text};
 use foldline_json::Raw;
 
 use crate::{
@@ -20,7 +20,7 @@ pub struct Part<'a> {
 /// A part of a message.
 #[derive(Clone, Debug)]
 pub enum PartKind<'a> {
-    Text(Text),
+    Text(Content),
     /// A text with the flag `thought`.
     Thought(Text),
     /// `functionCall`: a tool call.
@@ -31,8 +31,8 @@ pub enum PartKind<'a> {
     },
     /// `functionResponse`: a tool result.
     Response(Response),
-    /// `inlineData` and `fileData`: the placeholder of a file.
-    Media(String),
+    /// `inlineData` and `fileData`: the placeholder of a file, perhaps with its picture.
+    Media(Content),
     /// An unknown type.
     Unknown(Raw<'a>),
 }
@@ -44,8 +44,8 @@ pub struct Response {
     pub name: Option<Text>,
     /// Whether it is an error.
     pub is_error: bool,
-    /// The text, with placeholders for files.
-    pub body: Option<Text>,
+    /// The text, with placeholders for files, and its pictures.
+    pub body: Option<Content>,
 }
 
 /// Takes the parts of a message.
@@ -60,9 +60,8 @@ pub(super) fn joined(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     for mut part in parts {
         if let PartKind::Media(file) = &mut part.kind
             && let Some(Part { kind: PartKind::Text(words), unknown }) = joined.last_mut()
-            && let Some(whole) = content::lines(&[words.clone(), std::mem::take(file).into()])
         {
-            *words = whole;
+            words.push("\n", std::mem::take(file));
             unknown.append(&mut part.unknown);
         } else {
             joined.push(part);
@@ -74,7 +73,7 @@ pub(super) fn joined(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
 impl<'a> Part<'a> {
     /// A text part.
     pub(super) fn text(text: Text) -> Self {
-        Self { kind: PartKind::Text(text), unknown: Fields::new() }
+        Self { kind: PartKind::Text(text.into()), unknown: Fields::new() }
     }
 
     fn read(raw: Raw<'a>) -> Self {
@@ -97,7 +96,7 @@ impl Part<'_> {
     /// Whether its text contains `json`.
     pub(super) fn tells(&self, json: &Json) -> bool {
         match (&self.kind, serde_json::from_str::<Text>(json.get())) {
-            (PartKind::Text(text), Ok(told)) => text.decode().contains(&*told.decode()),
+            (PartKind::Text(said), Ok(told)) => said.text.decode().contains(&*told.decode()),
             _ => false,
         }
     }
@@ -107,7 +106,7 @@ impl<'a> PartKind<'a> {
     fn take(part: &mut Object<'a>) -> Option<Self> {
         if let Some(text) = part.text("text") {
             let is_thought = part.bool("thought").unwrap_or(false);
-            return Some(if is_thought { Self::Thought(text) } else { Self::Text(text) });
+            return Some(if is_thought { Self::Thought(text) } else { Self::Text(text.into()) });
         }
         let call = part.within("functionCall", |call| Self::Call {
             id: call.corr_id("id"),
@@ -119,7 +118,7 @@ impl<'a> PartKind<'a> {
     }
 }
 
-fn take_media(part: &mut Object<'_>) -> Option<String> {
+fn take_media(part: &mut Object<'_>) -> Option<Content> {
     let inline = part.within("inlineData", |file| {
         let media_type = file.str("mimeType").unwrap_or_default();
         content::media_of_base64(&media_type, &file.str("data").unwrap_or_default())
@@ -127,7 +126,7 @@ fn take_media(part: &mut Object<'_>) -> Option<String> {
     inline.or_else(|| {
         part.within("fileData", |file| {
             file.ignore(&["mimeType"]);
-            format!("[file: {}]", file.str("fileUri").unwrap_or_default())
+            format!("[file: {}]", file.str("fileUri").unwrap_or_default()).into()
         })
     })
 }
@@ -141,11 +140,10 @@ impl Response {
         object.adopt("response", told);
         let files = object.array("parts").unwrap_or_default().into_iter().map(|raw| {
             let media = value::object(raw).and_then(|mut part| take_media(&mut part));
-            media.unwrap_or_else(|| raw.get().to_owned())
+            media.unwrap_or_else(|| raw.get().into())
         });
-        let files: Vec<_> = files.map(Text::from).collect();
-        let lines: Vec<_> = error.into_iter().chain(output).chain(files).collect();
-        let body = content::lines(&lines);
+        let words = error.into_iter().chain(output).map(Content::from);
+        let body = Content::lines(words.chain(files));
         Self { id: object.corr_id("id"), name: object.text("name"), is_error, body }
     }
 }

@@ -174,6 +174,7 @@ impl<'a> SessionJson<'a> {
 
     fn system(subtype: &str, object: &mut Object<'a>, session: &mut Session) -> Parsed<Self> {
         let mut payload = object.get("systemPayload").and_then(value::object).unwrap_or_default();
+        let mut kind = NormalizedEntryType::SystemMessage;
         let words = match subtype {
             "slash_command" => {
                 let line = Self::command(&mut payload);
@@ -187,7 +188,10 @@ impl<'a> SessionJson<'a> {
                 object.ignore(&["systemPayload", "message"]);
                 return line;
             }
-            "chat_compression" => "conversation compacted",
+            "chat_compression" => {
+                kind = NormalizedEntryType::Compaction;
+                "conversation compacted"
+            }
             "rewind" => "conversation rewound",
             "at_command" => "files read into the prompt",
             "goal_state" => "goal",
@@ -207,7 +211,7 @@ impl<'a> SessionJson<'a> {
             _ => return Parsed::Unknown,
         };
         object.ignore(&["systemPayload"]);
-        let (kind, facts) = (NormalizedEntryType::SystemMessage, payload.into_extra().collect());
+        let facts = payload.into_extra().collect();
         Parsed::Line(Self::Said { kind, texts: vec![words.into()], facts })
     }
 

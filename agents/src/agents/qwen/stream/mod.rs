@@ -135,8 +135,8 @@ impl QwenMemory {
         self.usage.note(message.model.as_ref(), usage);
         for block in &message.content {
             match &block.kind {
-                BlockKind::Text(text) if cx.parent.is_none() => {
-                    self.last_words = Some(text.clone());
+                BlockKind::Text(content) if cx.parent.is_none() => {
+                    self.last_words = Some(content.text.clone());
                 }
                 BlockKind::ToolUse(call) => {
                     call.id.as_ref().inspect(|id| self.streamed.claim_call(id));
@@ -201,12 +201,11 @@ impl Reader<TextualResult> for Blocks<'_> {
     }
 
     fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> TextualResult {
-        let body = Some(answer.body);
         let status = match answer.is_error {
-            true => status_of_failure(body.as_ref()),
+            true => status_of_failure(Some(&answer.body.text)),
             false => ToolStatus::Success,
         };
-        TextualResult::new(status, cx.at).with_body(body).with_extra(extra)
+        TextualResult::new(status, cx.at).with_content(answer.body).with_extra(extra)
     }
 
     fn entry(&mut self, entry: NormalizedEntry, cx: &mut Cx<'_>) {
