@@ -10,7 +10,7 @@ use foldline::{
     processor::{Counts, Processor},
     transduce::Transducer,
 };
-use foldline_agents::{Records, Reducing, droid::Droid};
+use foldline_agents::{ExecutorReducer, Records, droid::Droid};
 use foldline_domain::{
     locating,
     patch::{PatchRecord, PatchStream},
@@ -29,7 +29,7 @@ pub async fn send_patches(
     mut log: impl AsyncRead + Unpin,
     patches: Sender<PatchRecord>,
 ) -> io::Result<Counts> {
-    let reducer = locating(Reducing::new(Droid));
+    let reducer = locating(ExecutorReducer::new(Droid));
     let mut processor = Processor::new(Records, Transducer::new(reducer, PatchStream::default()));
     let mut buffer = vec![0; 8 << 10];
     // The outputs of one read: bounded by the buffer, and empty before the next one.

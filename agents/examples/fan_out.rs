@@ -9,7 +9,7 @@ use foldline::{
     processor::Processor,
     transduce::{Batch, Transducer},
 };
-use foldline_agents::{Records, Reducing, Sessions, droid::Droid};
+use foldline_agents::{ExecutorReducer, Records, Sessions, droid::Droid};
 use foldline_domain::{
     audit::{AuditTrail, verify},
     metrics::Metrics,
@@ -19,7 +19,7 @@ use foldline_domain::{
 const LOG: &str = include_str!("../../examples/session.jsonl");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let reducer = Sessions::new(Reducing::new(Droid));
+    let reducer = Sessions::new(ExecutorReducer::new(Droid));
     let consumers =
         (PatchStream::default(), Metrics::default(), AuditTrail::of_log("session.jsonl"));
     let mut processor =

@@ -8,7 +8,7 @@ use foldline::{
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::Transducer,
 };
-use foldline_agents::{Records, Reducing, State, droid::Droid};
+use foldline_agents::{ExecutorReducer, Records, State, droid::Droid};
 use foldline_domain::{
     LocatingState, locating,
     patch::{PatchStream, PatchStreamState},
@@ -19,7 +19,7 @@ const LOG: &str = include_str!("../../examples/session.jsonl");
 type Stored = Snapshot<LocatingState<Box<State<Droid>>>, PatchStreamState>;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let executor = Reducing::new(Droid);
+    let executor = ExecutorReducer::new(Droid);
     let (first, _) = LOG.split_at(LOG.len() / 2);
 
     // The first run ends in the middle of a line.

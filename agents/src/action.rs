@@ -1,8 +1,8 @@
 //! Building blocks of action mappers, shared by several agents.
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, FileChange, Json, NormalizedEntry, NormalizedEntryType,
-    Spelling, Text, TodoItem, ToolUse,
+    ActionType, CommandExitStatus, EscapedText, FileChange, Json, NormalizedEntry,
+    NormalizedEntryType, Text, TodoItem, ToolUse,
 };
 use foldline_json::Raw;
 
@@ -56,7 +56,7 @@ pub fn file_replacement(path: Text, given: &mut Object<'_>, names: [&str; 2]) ->
 
 /// Takes the new content of a notebook cell; the old content is not stated.
 pub fn notebook_edit(path: Text, given: &mut Object<'_>) -> Titled {
-    let new = given.take("new_source", Spelling::of_raw).unwrap_or_default();
+    let new = given.take("new_source", EscapedText::of_raw).unwrap_or_default();
     let change = files::replacement(&path, "", new);
     file_edit(path, vec![change])
 }
@@ -68,7 +68,7 @@ pub fn take_replacement(
     path: &Text,
 ) -> Option<FileChange> {
     let [old, new] = names;
-    let spelt = |name| Spelling::of_raw(given.get(name)?);
+    let spelt = |name| EscapedText::of_raw(given.get(name)?);
     let change = files::replacement(path, spelt(old)?, spelt(new)?);
     given.ignore(&names);
     Some(change)
@@ -96,7 +96,7 @@ pub fn take_changes(
 }
 
 /// An action that changes the files of a patch text; `None` if the patch names no file.
-pub fn file_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Option<Titled> {
+pub fn file_patch<'t>(patch: impl Into<EscapedText<'t>>, cwd: Option<&str>) -> Option<Titled> {
     let changes = files::read_patch(patch, cwd);
     let path = changes.first()?.path().clone();
     Some(file_edit(path, changes))
@@ -104,7 +104,7 @@ pub fn file_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Opti
 
 /// Takes a patch text from the first of these fields that has one.
 pub fn take_patch(given: &mut Object<'_>, names: &[&str], cwd: Option<&str>) -> Option<Titled> {
-    let read = |raw| file_patch(Spelling::of_raw(raw)?, cwd);
+    let read = |raw| file_patch(EscapedText::of_raw(raw)?, cwd);
     names.iter().find_map(|name| given.take(name, read))
 }
 

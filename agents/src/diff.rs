@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, iter, ops::Range};
 
-use foldline_domain::{Spelling, Text};
+use foldline_domain::{EscapedText, Text};
 use imara_diff::{Algorithm, Diff, IndentHeuristic, IndentLevel, InternedInput};
 
 /// The number of unchanged lines before and after a change.
@@ -25,25 +25,25 @@ const TAB: u8 = 8;
 ///
 /// assert_eq!(unified_diff("a\nb\n", "a\nc\n"), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 /// ```
-pub fn unified_diff<'t>(old: impl Into<Spelling<'t>>, new: impl Into<Spelling<'t>>) -> Text {
+pub fn unified_diff<'t>(old: impl Into<EscapedText<'t>>, new: impl Into<EscapedText<'t>>) -> Text {
     let (old, new) = (old.into(), new.into());
     match (escaped(&old), escaped(&new)) {
         // This avoids decoding both texts and escaping the diff on output.
-        (Some(old), Some(new)) => diff(&Spelling::Escaped(old), &Spelling::Escaped(new)),
-        _ => diff(&Spelling::Plain(old.decode()), &Spelling::Plain(new.decode())),
+        (Some(old), Some(new)) => diff(&EscapedText::Escaped(old), &EscapedText::Escaped(new)),
+        _ => diff(&EscapedText::Plain(old.decode()), &EscapedText::Plain(new.decode())),
     }
 }
 
 /// The body of a JSON literal if it is the canonical literal of its string, so that equal lines have equal escapes.
-fn escaped<'s>(text: &'s Spelling<'_>) -> Option<&'s str> {
+fn escaped<'s>(text: &'s EscapedText<'_>) -> Option<&'s str> {
     match text {
-        Spelling::Escaped(body) => (!body.contains("\\/")).then_some(body),
-        Spelling::Plain(text) => text.is_empty().then_some(text),
+        EscapedText::Escaped(body) => (!body.contains("\\/")).then_some(body),
+        EscapedText::Plain(text) => text.is_empty().then_some(text),
     }
 }
 
 /// [`unified_diff`] for two texts of the same representation.
-fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
+fn diff(old: &EscapedText<'_>, new: &EscapedText<'_>) -> Text {
     let mut lines = InternedInput::default();
     // An estimate, so that the list of distinct lines rarely reallocates.
     let [before, after] = [old, new].map(|text| (text.get().len() / LINE).min(LINES) as u32);
@@ -91,8 +91,8 @@ fn diff(old: &Spelling<'_>, new: &Spelling<'_>) -> Text {
 }
 
 /// The bytes of a line up to its first character that is not white space.
-fn beginning<'l>(text: &Spelling<'_>, line: &'l str) -> impl Iterator<Item = u8> + use<'l> {
-    let is_escaped = matches!(text, Spelling::Escaped(_));
+fn beginning<'l>(text: &EscapedText<'_>, line: &'l str) -> impl Iterator<Item = u8> + use<'l> {
+    let is_escaped = matches!(text, EscapedText::Escaped(_));
     let mut bytes = line.bytes();
     iter::from_fn(move || match bytes.next()? {
         b'\\' if is_escaped => Some(match bytes.next()? {

@@ -1,4 +1,4 @@
-//! [`Executor`]: the code for one log format. [`Reducing`](super::reducing::Reducing) does the rest.
+//! [`Executor`]: the code for one log format. [`ExecutorReducer`](super::reducing::ExecutorReducer) does the rest.
 //!
 //! These rules are the same for all formats:
 //!
@@ -35,7 +35,7 @@ pub struct Header<'a> {
     pub parent: Option<CorrId>,
 }
 
-/// The outcome of parsing a record. [`Reducing`](super::Reducing) reports the fields that were not taken.
+/// The outcome of parsing a record. [`ExecutorReducer`](super::ExecutorReducer) reports the fields that were not taken.
 #[derive(Clone, Debug)]
 pub enum Parsed<L> {
     /// A record with content.
@@ -95,7 +95,7 @@ pub trait Executor: Sized + Send + Sync + 'static {
     /// share its id. Takes nothing.
     ///
     /// [`Sessions`](super::Sessions) keeps a separate state for each; the program wraps every executor in it. With
-    /// [`Reducing`](super::Reducing) alone, interleaved sessions share their calls.
+    /// [`ExecutorReducer`](super::ExecutorReducer) alone, interleaved sessions share their calls.
     fn session<'a>(&self, _object: &Object<'a>) -> Option<Cow<'a, str>> {
         None
     }
@@ -119,6 +119,6 @@ pub trait Executor: Sized + Send + Sync + 'static {
         false
     }
 
-    /// Ends the session: the log ended or another session begins in it. [`Reducing`](super::Reducing) ends open calls.
+    /// Ends the session: the log ended or another session begins in it. [`ExecutorReducer`](super::ExecutorReducer) ends open calls.
     fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
 }

@@ -1,6 +1,6 @@
 //! Files in events: paths relative to the session's directory, and changes.
 
-use foldline_domain::{FileChange, Spelling, Text};
+use foldline_domain::{EscapedText, FileChange, Text};
 
 use super::diff::unified_diff;
 
@@ -19,8 +19,8 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
 /// The replacement of a part of a file, as edit tools state it.
 pub fn replacement<'t>(
     path: &Text,
-    old: impl Into<Spelling<'t>>,
-    new: impl Into<Spelling<'t>>,
+    old: impl Into<EscapedText<'t>>,
+    new: impl Into<EscapedText<'t>>,
 ) -> FileChange {
     let unified_diff = unified_diff(old, new);
     FileChange::Edit { path: path.clone(), unified_diff, has_line_numbers: false }
@@ -45,7 +45,7 @@ pub fn change(
 ///
 /// Lines outside of file sections are skipped. A text without a section, or with more sections than the limit, has no
 /// changes.
-pub fn read_patch<'t>(patch: impl Into<Spelling<'t>>, cwd: Option<&str>) -> Vec<FileChange> {
+pub fn read_patch<'t>(patch: impl Into<EscapedText<'t>>, cwd: Option<&str>) -> Vec<FileChange> {
     const MAX_SECTIONS: usize = 1 << 12;
     let mut changes = Vec::new();
     let mut section: Option<Section<'_, '_>> = None;
@@ -84,7 +84,7 @@ struct Section<'p, 't> {
     moved_to: Option<Text>,
     /// The lines with the escapes of the patch.
     body: String,
-    patch: &'p Spelling<'t>,
+    patch: &'p EscapedText<'t>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ enum SectionKind {
 }
 
 impl<'p, 't> Section<'p, 't> {
-    fn begin(line: &str, cwd: Option<&str>, patch: &'p Spelling<'t>) -> Option<Self> {
+    fn begin(line: &str, cwd: Option<&str>, patch: &'p EscapedText<'t>) -> Option<Self> {
         let headers = [
             ("*** Add File: ", SectionKind::Add),
             ("*** Update File: ", SectionKind::Update),

@@ -1,6 +1,6 @@
 //! The agents: one folder each, wire types in, domain events out.
 //!
-//! An [`Executor`] reads one log format of one agent. [`Reducing`] is the reducer that runs an executor and implements
+//! An [`Executor`] reads one log format of one agent. [`ExecutorReducer`] is the reducer that runs an executor and implements
 //! the common rules. [`DynExecutor`] is an executor chosen at run time. A [`Registry`] is an extensible list of
 //! executors, which may come from other crates. The [`tutorial`] writes an executor.
 #![forbid(unsafe_code)]
@@ -11,11 +11,11 @@ pub mod aside;
 pub mod command_line;
 pub mod content;
 mod context;
+mod diagnostic;
 pub mod dialect;
 pub mod diff;
 mod dynamic;
 mod evidence;
-mod examining;
 mod executor;
 mod facts;
 pub mod files;
@@ -34,14 +34,14 @@ pub use self::{
     action::MappedCall,
     agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, kimi, opencode, pi, qwen},
     context::{Context, Extra, Meta},
-    dynamic::{AnyRecord, AnyState, DynExecutor, Preparsed, RecordReducer, SessionOf},
+    diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
+    dynamic::{AnyRecord, AnyState, DynExecutor, RecordReducer, SessionOf, SplitExecutor},
     evidence::{Evidence, Judge},
-    examining::{ExaminedState, Examining, Ignored},
     executor::{Executor, Header, Parsed},
     format::Format,
     recogniser::{Recogniser, Verdict},
     records::{Records, RecordsRead},
-    reducing::{Reducing, SessionState, State},
+    reducing::{ExecutorReducer, SessionState, State},
     registry::Registry,
-    sessions::{MAX_SESSIONS, MAX_SESSIONS_SIZE, NamesSession, Sessions, SessionsState},
+    sessions::{MAX_SESSIONS, MAX_SESSIONS_SIZE, SessionKeyOf, Sessions, SessionsState},
 };

@@ -1,4 +1,4 @@
-//! [`Reducing`]: the reducer that all executors share.
+//! [`ExecutorReducer`]: the reducer that all executors share.
 
 use std::{borrow::Cow, fmt};
 
@@ -19,7 +19,7 @@ use super::{
     executor::{Executor, Header, Parsed},
     facts::Facts,
     report,
-    sessions::NamesSession,
+    sessions::SessionKeyOf,
     wire::{Fields, Irregular, Object, Record},
 };
 
@@ -55,12 +55,12 @@ impl<R: CallResult, M> HeapSize for SessionState<R, M> {
 
 /// Reduces the records of one format by its executor.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reducing<E> {
+pub struct ExecutorReducer<E> {
     pub(super) executor: E,
     limits: Limits,
 }
 
-impl<E> Reducing<E> {
+impl<E> ExecutorReducer<E> {
     /// The reducer of this executor.
     pub const fn new(executor: E) -> Self {
         Self { executor, limits: Limits::DEFAULT }
@@ -107,7 +107,7 @@ impl<L> ParsedRecord<'_, L> {
     }
 }
 
-impl<E: Executor> Reducing<E> {
+impl<E: Executor> ExecutorReducer<E> {
     /// The first half of reducing a record, which does not depend on the state.
     pub(super) fn parsed<'a>(&self, record: Record<'a>) -> ParsedRecord<'a, E::Line<'a>> {
         let mut object = match record {
@@ -217,16 +217,16 @@ impl<E: Executor> Reducing<E> {
     }
 }
 
-impl<'a, E: Executor> NamesSession<Record<'a>> for Reducing<E> {
+impl<'a, E: Executor> SessionKeyOf<Record<'a>> for ExecutorReducer<E> {
     fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
         match record {
-            Record::Object(object) => Reducing::session_of(self, object),
+            Record::Object(object) => ExecutorReducer::session_of(self, object),
             Record::Irregular(_) => None,
         }
     }
 }
 
-impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for Reducing<E> {
+impl<'a, E: Executor> Reducer<Record<'a>, Box<State<E>>, DomainEvent> for ExecutorReducer<E> {
     fn init(&self) -> Box<State<E>> {
         Box::default()
     }

@@ -134,7 +134,7 @@
 //! # The record
 //!
 //! [`parse`](super::Executor::parse) takes the known fields out of an [`Object`](super::wire::Object), each with its
-//! expected type. [`Reducing`](super::Reducing) reports the fields that were not taken. So a field that a new release
+//! expected type. [`ExecutorReducer`](super::ExecutorReducer) reports the fields that were not taken. So a field that a new release
 //! adds is reported, neither an error nor lost. A field of an unexpected type is not taken, and is reported in the same
 //! way. Known but useless fields are [ignored](super::wire::Object::ignore) by name.
 //!
@@ -165,7 +165,7 @@
 //!
 //! The result of a tool is a [`ToolOutcome`](foldline_domain::tool_calls::ToolOutcome): a status and a text, with
 //! exit codes, diffs or durations if the log states them. If only the text of the output states them, a
-//! [`Wording`](foldline_domain::tool_calls::Wording) reads them.
+//! [`ResultParser`](foldline_domain::tool_calls::ResultParser) reads them.
 //!
 //! # Recognition
 //!

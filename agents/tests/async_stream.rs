@@ -15,7 +15,7 @@ use std::{
 };
 
 use foldline::{processor::Processor, transduce::Transducer};
-use foldline_agents::{Records, Reducing, droid::Droid};
+use foldline_agents::{ExecutorReducer, Records, droid::Droid};
 use foldline_domain::{
     locating,
     patch::{PatchRecord, PatchStream},
@@ -74,7 +74,7 @@ async fn let_others_run() {
 #[test]
 fn a_slow_receiver_gets_everything_and_holds_up_the_reading() {
     let mut expected = Vec::new();
-    let reducer = locating(Reducing::new(Droid));
+    let reducer = locating(ExecutorReducer::new(Droid));
     let mut processor = Processor::new(Records, Transducer::new(reducer, PatchStream::default()));
     processor.push(LOG, |patch| expected.push(patch));
     let counts = processor.finish(|patch| expected.push(patch)).counts;

@@ -3,7 +3,7 @@
 mod exec_stream;
 mod rollout_file;
 
-use foldline_agents::{Reducing, codex::CodexExec};
+use foldline_agents::{ExecutorReducer, codex::CodexExec};
 use foldline_domain::{ActionType, CommandExitStatus, TokenUsage};
 use foldline_testkit::{law, run};
 
@@ -67,7 +67,7 @@ fn a_message_may_begin_once_more_after_its_end() {
         )
     };
     let log = [line("started", "a"), line("completed", "ab"), line("started", "c")].join("\n");
-    let events = run::sourced_events(&Reducing::new(CodexExec), [log.as_bytes()]);
+    let events = run::sourced_events(&ExecutorReducer::new(CodexExec), [log.as_bytes()]);
     let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
     law::balance(&events).unwrap();
     let opened = events.iter().filter(|event| event.name() == "open_entry").count();

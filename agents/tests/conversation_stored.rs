@@ -1,7 +1,7 @@
 //! A conversation that is stored and restored continues unchanged.
 
 use foldline::transduce::{Batch, Transducer, emit_fn};
-use foldline_agents::{Reducing, claude::ClaudeStream, wire::Record};
+use foldline_agents::{ExecutorReducer, claude::ClaudeStream, wire::Record};
 use foldline_domain::{
     ActionType, Conversation, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType,
     ToolStatus, ToolUse, WarningKind,
@@ -35,7 +35,7 @@ fn a_log_with_streamed_text_and_open_calls_goes_on_from_everywhere() {
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a\nb"}]},"session_id":"s","parent_tool_use_id":null,"uuid":"u8"}
 {"type":"result","subtype":"success","is_error":false,"duration_ms":9,"num_turns":1,"result":"hello","total_cost_usd":0.5,"usage":{"input_tokens":3,"output_tokens":2},"session_id":"s","uuid":"u9"}"#;
     let same = emit_fn(|event: &DomainEvent| Batch::one(event.clone()));
-    let mut shell = Transducer::new(Reducing::new(ClaudeStream), same);
+    let mut shell = Transducer::new(ExecutorReducer::new(ClaudeStream), same);
     let mut events = Vec::new();
     for line in log.lines() {
         Record::read(line, |_, record| events.extend(shell.step(record)));

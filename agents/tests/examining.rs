@@ -4,8 +4,8 @@ use foldline::{
     processor::{Finished, Processor},
     transduce::*,
 };
-use foldline_agents::{DynExecutor, ExaminedState, Examining, Records, Registry, Sessions};
-use foldline_domain::{drift::Drift, *};
+use foldline_agents::{DiagnosticReducer, DynExecutor, ExaminedState, Records, Registry, Sessions};
+use foldline_domain::{drift::SchemaDrift, *};
 
 use crate::captures;
 
@@ -17,8 +17,8 @@ fn executor(format: &str) -> DynExecutor {
 type Report = (Vec<(String, u64)>, Vec<(WarningKind, u64)>);
 
 fn examine(format: &str, log: &str) -> Report {
-    let examining = Examining::new(executor(format));
-    let mut processor = Processor::new(Records, Transducer::new(examining, Drift::default()));
+    let examining = DiagnosticReducer::new(executor(format));
+    let mut processor = Processor::new(Records, Transducer::new(examining, SchemaDrift::default()));
     processor.push(log.as_bytes(), |never| match never {});
     let Finished { state, emitter, .. } = processor.finish(|never| match never {});
     let ignored = state.ignored().by_type().map(|(name, count)| (name.to_owned(), count)).collect();
@@ -119,7 +119,7 @@ fn a_report_changes_no_event_and_what_it_ignores_has_no_entry() {
             processor.finish(|event| expected.push(event));
 
             let mut events = Vec::new();
-            let examining = Examining::new(executor.clone());
+            let examining = DiagnosticReducer::new(executor.clone());
             let mut processor = Processor::new(Records, Transducer::new(examining, keep()));
             for line in log.split_inclusive(|byte| *byte == b'\n') {
                 let count = |state: &ExaminedState| state.ignored().count();

@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use foldline_agents::{
-    Executor, Reducing,
+    Executor, ExecutorReducer,
     amp::AmpThread,
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
@@ -20,7 +20,7 @@ use foldline_testkit::run;
 
 fn every_fixture_is_as_it_was<E: Executor>(executor: E) {
     let format = E::FORMAT.name;
-    let reducer = Reducing::new(executor);
+    let reducer = ExecutorReducer::new(executor);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(format);
     let mut logs: Vec<_> = fs::read_dir(folder).unwrap().map(|log| log.unwrap().path()).collect();
     logs.sort();

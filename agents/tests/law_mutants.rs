@@ -12,7 +12,7 @@ use foldline::{
     transduce::{Batch, Emitter, Reducer, emit_fn},
 };
 use foldline_agents::{
-    Evidence, Format, RecordReducer, Reducing, State,
+    Evidence, ExecutorReducer, Format, RecordReducer, State,
     droid::Droid,
     wire::{Object, Record},
 };
@@ -87,7 +87,7 @@ enum Broken {
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 struct Mutant {
-    droid: Reducing<Droid>,
+    droid: ExecutorReducer<Droid>,
     broken: Broken,
 }
 
@@ -304,7 +304,7 @@ fn entry_of(event: &mut DomainEvent) -> Option<&mut Arc<NormalizedEntry>> {
 
 fn mutant(broken: Broken) -> RecordReducer<Mutant, MutantState> {
     let recognise = |object: &Object<'_>| Evidence::possible_if(object.has("type"));
-    let mutant = Mutant { droid: Reducing::new(Droid), broken };
+    let mutant = Mutant { droid: ExecutorReducer::new(Droid), broken };
     RecordReducer::new(&FORMAT, recognise, mutant)
         .with_session(|object| object.get_str("session_id"))
 }
@@ -362,7 +362,7 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         (B::DropsOutputs, &[Law::Account]),
         (B::Panics, &[Law::Totality]),
         (B::Grows, &[Law::BoundedState]),
-        (B::DependsOnOrderOfFields, &[Law::Spelling, Law::Account]),
+        (B::DependsOnOrderOfFields, &[Law::EscapedText, Law::Account]),
         (B::DropsWarnings, &[Law::UnknownContent, Law::Account]),
         (B::SwapsArguments, &[Law::Account]),
         (B::DropsRepeatedMessages, &[Law::Account]),
@@ -442,7 +442,7 @@ fn broken_plain_reducers_are_caught() {
 }
 
 fn events() -> Vec<DomainEvent> {
-    run::events(&Reducing::new(Droid), &run::records(LOG))
+    run::events(&ExecutorReducer::new(Droid), &run::records(LOG))
 }
 
 /// A transcript of the messages, as an author would write it.

@@ -12,7 +12,7 @@ use std::{
 use crate::captures;
 use foldline::position::SessionKey;
 use foldline_agents::{
-    DynExecutor, NamesSession, Reducing, Registry,
+    DynExecutor, ExecutorReducer, Registry, SessionKeyOf,
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
     droid::{Droid, DroidSession},
@@ -36,7 +36,7 @@ fn exceptions(format: &str) -> &'static [Law] {
         "amp-thread" | "codex-exec" | "cursor-transcript" | "gemini-session" | "opencode"
         | "opencode-session" => &[Law::Pairing],
         // Of a call with two outcomes, the first one counts.
-        "cursor" => &[Law::Spelling],
+        "cursor" => &[Law::EscapedText],
 
         _ => &[],
     }
@@ -229,13 +229,13 @@ macro_rules! generated {
                     let text = String::from_utf8_lossy(&log);
                     let restore = |json: &str| serde_json::from_str(json);
                     law::split_invariance_at(
-                        &Reducing::new($executor), restore, &run::records(&text), &stops,
+                        &ExecutorReducer::new($executor), restore, &run::records(&text), &stops,
                     )?;
                 }
 
                 #[test]
                 fn law_3_chunk_invariance(log in log(), cuts in vec(0usize..6_000, 0..12)) {
-                    law::chunk_invariance(&Reducing::new($executor), &log, &cuts)?;
+                    law::chunk_invariance(&ExecutorReducer::new($executor), &log, &cuts)?;
                 }
 
                 #[test]
@@ -249,7 +249,7 @@ macro_rules! generated {
                     let others = records.iter().filter(|record| !is_result(record)).count();
                     let order: Vec<_> = order.into_iter().map(|n| $moved(n, others)).collect();
                     let is_result = |_, record: &Record<'_>| is_result(record);
-                    law::order_of_results(&Reducing::new($executor), &records, is_result, &order)?;
+                    law::order_of_results(&ExecutorReducer::new($executor), &records, is_result, &order)?;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The values of the metrics, and a check by Prometheus's own tool.
 
 use foldline::{processor::Processor, transduce::Transducer};
-use foldline_agents::{Records, Reducing, droid::Droid};
+use foldline_agents::{ExecutorReducer, Records, droid::Droid};
 use foldline_domain::{
     ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Outcome,
     Position, Session, SessionKey, Text, TokenUsage, ToolStatus, ToolUse, locating,
@@ -28,7 +28,7 @@ fn metrics_of(log: &str) -> Metrics {
 }
 
 fn read(log: &str, metrics: &mut Metrics) {
-    let executor = Reducing::new(Droid);
+    let executor = ExecutorReducer::new(Droid);
     let mut processor = Processor::new(Records, Transducer::new(locating(executor), metrics));
     processor.push(log.as_bytes(), |never| match never {});
     let foldline::processor::Finished { counts, emitter: metrics, .. } =

@@ -12,7 +12,7 @@ use foldline::{
     source::{Follow, LogFile, Step, Until},
     transduce::{Batch, Emitter, Transducer, emit_fn},
 };
-use foldline_agents::{Reducing, droid::Droid, wire::Record};
+use foldline_agents::{ExecutorReducer, droid::Droid, wire::Record};
 use foldline_domain::{
     ActionType, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position,
     Session, SessionId, SessionKey, ToolUse, by_item, locating,
@@ -99,7 +99,7 @@ const LOG: &str = r#"{"type":"system","subtype":"init","cwd":"/w","session_id":"
 fn replay(log: &str) {
     let source = info_span!("source", path = "log");
     let traced = Traced::new(source, by_item(PatchEmitter::default()));
-    let mut transducer = Transducer::new(locating(Reducing::new(Droid)), traced);
+    let mut transducer = Transducer::new(locating(ExecutorReducer::new(Droid)), traced);
     for (line, text) in (1..).zip(log.lines()) {
         Record::read(text, |_, record| {
             let session = transducer.emitter().span().clone();

@@ -10,7 +10,7 @@ use foldline::{
     processor::{DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Batch, Emitter, Fault, Keyed, Reducer, Resume, Transducer, emit_fn, guard},
 };
-use foldline_agents::{Records, Reducing, State, droid::Droid, wire::Record};
+use foldline_agents::{ExecutorReducer, Records, State, droid::Droid, wire::Record};
 use foldline_domain::{
     DomainEvent, Json, Located, LocatingState, locating,
     patch::{ConversationPatch, PatchEmitter},
@@ -20,13 +20,13 @@ use foldline_testkit::run;
 /// A foreign executor with a bug until it is fixed.
 #[derive(Clone, Copy)]
 struct Theirs {
-    executor: Reducing<Droid>,
+    executor: ExecutorReducer<Droid>,
     is_mended: bool,
 }
 
 impl Theirs {
     fn new(is_mended: bool) -> Self {
-        Self { executor: Reducing::new(Droid), is_mended }
+        Self { executor: ExecutorReducer::new(Droid), is_mended }
     }
 }
 

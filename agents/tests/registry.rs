@@ -4,7 +4,7 @@ use std::{any::Any, fs};
 
 use foldline::transduce::Reducer;
 use foldline_agents::{
-    DynExecutor, Evidence, Executor, Reducing, Registry,
+    DynExecutor, Evidence, Executor, ExecutorReducer, Registry,
     claude::{ClaudeSession, ClaudeStream},
     codex::{CodexExec, CodexRollout},
     droid::{Droid, DroidSession},
@@ -42,7 +42,7 @@ fn erasure_changes_nothing<E: Executor + Copy>(executor: E) {
     for file in fs::read_dir(folder).unwrap() {
         let log = fs::read(file.unwrap().path()).unwrap();
         let log = String::from_utf8_lossy(&log);
-        let plain = run(&Reducing::new(executor), &log, |state| state);
+        let plain = run(&ExecutorReducer::new(executor), &log, |state| state);
         assert_eq!(run(&erased, &log, store), plain, "{}", E::FORMAT);
     }
 }

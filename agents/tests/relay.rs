@@ -8,7 +8,7 @@ use foldline::{
     processor::{Counts, LineFramer, ParseAhead, Processor},
     transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
-use foldline_agents::{DynExecutor, Preparsed, Records, Sessions, droid::Droid, wire::Record};
+use foldline_agents::{DynExecutor, Records, Sessions, SplitExecutor, droid::Droid, wire::Record};
 use foldline_domain::{DomainEvent, WarningKind};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn pushed<'l>(chunks: impl IntoIterator<Item = &'l [u8]>) -> Seen {
 
 fn relayed<'l>(chunks: impl IntoIterator<Item = &'l [u8], IntoIter: Send>) -> Seen {
     let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-    let ahead = Sessions::new(Preparsed::new(executor.clone()));
+    let ahead = Sessions::new(SplitExecutor::new(executor.clone()));
     let transducer = Transducer::new(Sessions::new(executor), copies());
     let framer = LineFramer::new(MAX_LINE);
     let processor = Processor::with_framer(Records, transducer, framer).with_line_hashes();

@@ -8,7 +8,7 @@ use foldline_agents::{
     files::{read_patch, relative_path},
     wire::Object,
 };
-use foldline_domain::{ActionType, CommandExitStatus, FileChange, Spelling};
+use foldline_domain::{ActionType, CommandExitStatus, EscapedText, FileChange};
 use foldline_json::Raw;
 use proptest::prelude::*;
 
@@ -126,8 +126,8 @@ fn patch_texts_may_change_several_files() {
 #[test]
 fn a_patch_says_the_same_as_it_is_spelt_and_decoded() {
     let literal = r#""*** Begin Patch\n*** Add File: \"a\\n\".txt\r\n+\tone\r\n+\\n\n*** Update File: b\/c\n@@\n-\"x\n+*** y\n*** End of File\n*** not a header\n z""#;
-    let spelt = Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap();
-    assert!(matches!(spelt, Spelling::Escaped(_)));
+    let spelt = EscapedText::of_raw(Raw::parse(literal).unwrap()).unwrap();
+    assert!(matches!(spelt, EscapedText::Escaped(_)));
     let decoded: String = serde_json::from_str(literal).unwrap();
     let changes = read_patch(spelt, None);
     assert_eq!(changes, read_patch(&decoded, None));
@@ -198,8 +198,8 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-fn spelling(literal: &str) -> Spelling<'_> {
-    Spelling::of_raw(Raw::parse(literal).unwrap()).unwrap()
+fn spelling(literal: &str) -> EscapedText<'_> {
+    EscapedText::of_raw(Raw::parse(literal).unwrap()).unwrap()
 }
 
 proptest! {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use foldline_agents::{Executor, Reducing, Registry, claude::ClaudeStream, codex::CodexRollout};
+use foldline_agents::{
+    Executor, ExecutorReducer, Registry, claude::ClaudeStream, codex::CodexRollout,
+};
 use foldline_domain::{DomainEvent, Timestamp};
 use foldline_testkit::run;
 
 fn times<E: Executor>(executor: E, log: &str) -> Vec<Option<i64>> {
-    let events = run::sourced_events(&Reducing::new(executor), [log.as_bytes()]);
+    let events = run::sourced_events(&ExecutorReducer::new(executor), [log.as_bytes()]);
     let used = events.iter().filter(|event| event.item.name() == "usage");
     used.map(|event| event.item.timestamp().map(Timestamp::as_millis)).collect()
 }

@@ -7,7 +7,7 @@ use foldline::{
     transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
 use foldline_agents::{
-    Records, Reducing, Registry,
+    ExecutorReducer, Records, Registry,
     droid::Droid,
     wire::{Object, Record},
 };
@@ -61,7 +61,7 @@ pub fn events(format: &str, log: &[u8]) {
 /// Droid's lines to patches and metrics, through a `Transducer` with a tuple of two emitters.
 pub fn through_transducer(log: &str) {
     let emitters = (by_item(PatchEmitter::default()), Metrics::default());
-    let mut transducer = Transducer::new(locating(Reducing::new(Droid)), emitters);
+    let mut transducer = Transducer::new(locating(ExecutorReducer::new(Droid)), emitters);
     for line in log.lines() {
         let each = |(patches, _): (Batch<ConversationPatch>, Batch<Infallible>)| {
             patches.drain_with(|patch| drop(black_box(patch)));
@@ -73,7 +73,7 @@ pub fn through_transducer(log: &str) {
 /// The same in a handwritten loop.
 pub fn by_hand(log: &str) {
     let (mut patches, mut metrics) = (PatchEmitter::default(), Metrics::default());
-    let reducer = locating(Reducing::new(Droid));
+    let reducer = locating(ExecutorReducer::new(Droid));
     let mut state = reducer.init();
     for line in log.lines() {
         let (next, events) = reducer.reduce(state, droid_line(line));

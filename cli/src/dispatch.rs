@@ -47,7 +47,7 @@ impl Program {
             if arguments.get(1..).is_some_and(|words| words == ["help", "exit-codes"]) {
                 let mut out = io::stdout();
                 out.write_all(help::exit_codes(width(None)).as_bytes()).map_err(Error::Output)?;
-                return Ok(exit::FINE);
+                return Ok(exit::SUCCESS);
             }
             let command = config::with_defaults(self.command())?;
             // clap itself exits with 2 on wrong use, and with 0 after --help.

@@ -219,14 +219,14 @@ impl Error {
     /// The exit code of the error.
     pub fn exit_code(&self) -> u8 {
         match self {
-            _ if self.is_closed_pipe() => exit::FINE,
+            _ if self.is_closed_pipe() => exit::SUCCESS,
             Self::Database(SqliteError::Query(_))
             | Self::Store(StoreError::Query(_))
             | Self::NotALog { .. }
             | Self::Unrecognised { .. }
             | Self::Unsupported { .. }
             | Self::Disputed { .. }
-            | Self::WrongUse(_) => exit::WRONG_USE,
+            | Self::WrongUse(_) => exit::USAGE,
             Self::Input { .. }
             | Self::Source(_)
             | Self::Output(_)

@@ -42,9 +42,9 @@ pub use self::program::Program;
 
 /// Exit codes of the program.
 mod exit {
-    pub(super) const FINE: u8 = 0;
+    pub(super) const SUCCESS: u8 = 0;
     pub(super) const FAILED: u8 = 1;
-    pub(super) const WRONG_USE: u8 = 2;
+    pub(super) const USAGE: u8 = 2;
     pub(super) const MALFORMED: u8 = 3;
     pub(super) const NOT_FOUND: u8 = 4;
 }

@@ -7,7 +7,8 @@ use foldline::{
     transduce::{Emitter, Resume, Transducer},
 };
 use foldline_agents::{
-    AnyState, DynExecutor, ExaminedState, Examining, Preparsed, Records, Sessions, SessionsState,
+    AnyState, DiagnosticReducer, DynExecutor, ExaminedState, Records, Sessions, SessionsState,
+    SplitExecutor,
 };
 use foldline_domain::{DomainEvent, Json, Located, traced::Traced};
 use serde::de::DeserializeOwned;
@@ -54,7 +55,8 @@ where
 {
     let source = log.span();
     source.record("format", executor.format().name);
-    let transducer = Transducer::new(Examining::new(executor), Traced::new(source, emitter));
+    let transducer =
+        Transducer::new(DiagnosticReducer::new(executor), Traced::new(source, emitter));
     read(log, Processor::with_framer(Records, transducer, LineFramer::new(max_line)), each)
 }
 
@@ -168,7 +170,7 @@ pub(crate) fn relay<M, Out>(
 where
     M: Emitter<Located<DomainEvent>, Out> + Send,
 {
-    let ahead = Sessions::new(Preparsed::new(executor.clone()));
+    let ahead = Sessions::new(SplitExecutor::new(executor.clone()));
     processor.relay(
         &ahead,
         |bytes| {

@@ -6,7 +6,7 @@ use foldline::{
     processor::{Collect, DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Batch, Emitter, KeyedEmitter, Reducer, Transducer},
 };
-use foldline_agents::{Records, Reducing, Sessions, droid::Droid, wire::Record};
+use foldline_agents::{ExecutorReducer, Records, Sessions, droid::Droid, wire::Record};
 use foldline_database::{RowChanges, RowEmitter};
 use foldline_domain::{
     ByItem, DomainEvent, Located, SessionKey, by_item, locating,
@@ -23,7 +23,7 @@ fn events() -> Vec<Located<DomainEvent>> {
         Batch::EMPTY
     });
     let mut processor =
-        Processor::new(Records, Transducer::new(locating(Reducing::new(Droid)), keep));
+        Processor::new(Records, Transducer::new(locating(ExecutorReducer::new(Droid)), keep));
     processor.push(LOG.as_bytes(), |()| {});
     processor.finish(|()| {});
     all
@@ -56,7 +56,7 @@ fn a_patch_stream_beside_others_gives_what_it_gives_alone() {
 fn a_whole_fan_out_is_stored_and_resumed() {
     type Fan = (PatchStream, Metrics, Option<ByItem<PatchEmitter>>);
     let fan = || -> Fan { (PatchStream::default(), Metrics::default(), Some(ByItem::default())) };
-    let reducer = || locating(Reducing::new(Droid));
+    let reducer = || locating(ExecutorReducer::new(Droid));
     let run = |step: usize| {
         let mut out = Vec::new();
         let mut processor = Processor::new(Records, Transducer::new(reducer(), fan()));
@@ -108,7 +108,7 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
         |event: &Located<DomainEvent>| event.session,
         |_: &SessionKey| by_item(PatchEmitter::default()),
     );
-    let reducer = Sessions::new(Reducing::new(Droid));
+    let reducer = Sessions::new(ExecutorReducer::new(Droid));
     let mut processor = Processor::new(Records, Transducer::new(reducer, sinks));
     let mut out: Vec<(SessionKey, ConversationPatch)> = Vec::new();
     for lines in session("a").lines().zip(session("b").lines()) {
@@ -121,7 +121,7 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
     for (key, id) in [(SessionKey(0), "a"), (SessionKey(1), "b")] {
         let mixed: Vec<_> = out.iter().filter(|it| it.0 == key).map(|it| it.1.clone()).collect();
         let mut alone = Vec::new();
-        let mut shell = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
+        let mut shell = Transducer::new(ExecutorReducer::new(Droid), PatchEmitter::default());
         for line in session(id).lines() {
             Record::read(line, |_, record| alone.extend(shell.step(record)));
         }
@@ -137,8 +137,8 @@ fn an_emitter_for_each_session_keeps_their_indices_apart() {
 /// A shared reducer costs a counter, not a copy.
 #[test]
 fn a_shared_reducer_is_a_reducer() {
-    let shared = Arc::new(Reducing::new(Droid));
-    let run = |reducer: Arc<Reducing<Droid>>| {
+    let shared = Arc::new(ExecutorReducer::new(Droid));
+    let run = |reducer: Arc<ExecutorReducer<Droid>>| {
         let mut all = Vec::new();
         let mut state = reducer.init();
         for line in LOG.lines() {

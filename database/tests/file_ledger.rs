@@ -10,7 +10,7 @@ use foldline::{
     processor::{Collect, DEFAULT_MAX_LINE, Processor, Snapshot},
     transduce::{Emitter, Reducer, Resume, Tee, map},
 };
-use foldline_agents::{Records, Reducing, droid::Droid, wire::Record};
+use foldline_agents::{ExecutorReducer, Records, droid::Droid, wire::Record};
 use foldline_database::{
     RowChanges, RowEmitter,
     sqlite::{DEFAULT_WAIT, Database},
@@ -105,7 +105,7 @@ fn log() -> Vec<u8> {
 
 #[test]
 fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
-    let executor = Reducing::new(Droid);
+    let executor = ExecutorReducer::new(Droid);
     let folder = tempfile::tempdir().unwrap();
     let name = SourceName::from("log");
     let mut whole = Vec::new();
@@ -142,7 +142,7 @@ fn a_file_that_is_stopped_anywhere_comes_out_the_same() {
 
 #[test]
 fn the_same_driver_fills_a_database() {
-    let executor = Reducing::new(Droid);
+    let executor = ExecutorReducer::new(Droid);
     let folder = tempfile::tempdir().unwrap();
     let name = SourceName::from("log");
     let mut entries = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Drift`]: counts the unsupported parts of a log, which reveals format changes of a release.
+//! [`SchemaDrift`]: counts the unsupported parts of a log, which reveals format changes of a release.
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -16,7 +16,7 @@ const MAX_CALLS: usize = 1 << 16;
 /// Collects the warnings of a log by kind and subject. It keeps none of the log's content, so that the result can be
 /// published.
 #[derive(Clone, Debug, Default)]
-pub struct Drift {
+pub struct SchemaDrift {
     session: Session,
     findings: BTreeMap<(WarningKind, String), Finding>,
     /// The lines of the open calls.
@@ -34,7 +34,7 @@ pub struct Finding {
     pub shape: Option<String>,
 }
 
-impl Drift {
+impl SchemaDrift {
     /// The session's facts: the agent, its version.
     pub fn session(&self) -> &Session {
         &self.session
@@ -70,7 +70,7 @@ impl Drift {
     }
 }
 
-impl Emitter<Located<DomainEvent>, Infallible> for Drift {
+impl Emitter<Located<DomainEvent>, Infallible> for SchemaDrift {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
         let line = event.position.line;
         match &event.item {

@@ -20,7 +20,7 @@ const MOST_LINES: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Title {
     stated: Option<String>,
-    /// What tells most of the prompts so far.
+    /// The most descriptive line of a prompt so far.
     asked: Option<String>,
     /// Whether it is more than a greeting.
     is_telling: bool,

@@ -20,13 +20,13 @@ use crate::conversation::{DomainEvent, Located, Position, SessionKey, WarningKin
 ///
 /// ```
 /// use foldline::transduce::{Batch, Transducer, emit_fn};
-/// use foldline_agents::{Reducing, droid::Droid, wire::Record};
+/// use foldline_agents::{ExecutorReducer, droid::Droid, wire::Record};
 /// use foldline_domain::{DomainEvent, Located, Position, locating, traced::Traced};
 /// use tracing::info_span;
 ///
 /// let names = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.item.name()));
 /// let traced = Traced::new(info_span!("source", path = "session.jsonl"), names);
-/// let mut transducer = Transducer::new(locating(Reducing::new(Droid)), traced);
+/// let mut transducer = Transducer::new(locating(ExecutorReducer::new(Droid)), traced);
 /// let line = r#"{"type":"message","role":"user","text":"hi","session_id":"s1"}"#;
 /// Record::read(line, |_, record| {
 ///     let session = transducer.emitter().span().clone();

@@ -5,7 +5,7 @@ use foldline_domain::{drift::*, *};
 
 #[test]
 fn findings_are_counted_without_their_content() {
-    let mut drift = Drift::default();
+    let mut drift = SchemaDrift::default();
     for line in [7, 9] {
         let sample: Json =
             serde_json::from_str(r#"{"secret":"x","n":[1,2,"a"],"/home/me":null}"#).unwrap();

@@ -101,9 +101,9 @@ impl Error {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            _ if self.is_closed_pipe() => exit::FINE,
+            _ if self.is_closed_pipe() => exit::SUCCESS,
             Self::Shared(error) => error.exit_code(),
-            Self::WrongUse(_) => exit::WRONG_USE,
+            Self::WrongUse(_) => exit::USAGE,
             _ => exit::FAILED,
         }
     }

@@ -1,8 +1,8 @@
 //! Exit codes of the program, the same as those of `foldline`.
 
-pub(crate) const FINE: u8 = 0;
+pub(crate) const SUCCESS: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
-pub(crate) const WRONG_USE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 
 /// Exit codes and variables, for `--help`.
 pub(crate) const EXIT_CODES: &str = "\

@@ -91,7 +91,7 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
     }
     try_transactions(&client, &topics)?;
     say("the topics are correct");
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 impl InitArgs {

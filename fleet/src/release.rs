@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ReleaseArgs) -> Result<u8, Error> {
         Some(db) => in_database(args, db)?,
         None => in_states(args)?,
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn in_database(args: &ReleaseArgs, db: &std::path::Path) -> Result<(), Error> {

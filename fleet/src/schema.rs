@@ -7,5 +7,5 @@ use crate::{error::Error, exit, messages::SCHEMA};
 pub(crate) fn run() -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     out.write_all(SCHEMA.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use foldline_agents::{DynExecutor, Preparsed, Records, Registry, Sessions, wire::Record};
+use foldline_agents::{DynExecutor, SplitExecutor, Records, Registry, Sessions, wire::Record};
 use foldline_domain::{DomainEvent, Located, Position};
 use foldline::{processor::{Counts, LineFramer, Processor}, transduce::{Batch, emit_fn, Transducer}};
 use libfuzzer_sys::fuzz_target;
@@ -45,7 +45,7 @@ fn relayed(
     length: usize,
 ) -> (Vec<Event>, Counts, Position) {
     let copies = emit_fn(|event: &Event| Batch::one(event.clone()));
-    let ahead = Sessions::new(Preparsed::new(executor.clone()));
+    let ahead = Sessions::new(SplitExecutor::new(executor.clone()));
     let transducer = Transducer::new(Sessions::new(executor.clone()), copies);
     let processor = Processor::with_framer(Records, transducer, LineFramer::new(MAX_LINE));
     let mut events = Vec::new();

@@ -10,7 +10,7 @@ pub struct Error(Reason);
 
 #[derive(Debug)]
 enum Reason {
-    /// What its `Serialize` said.
+    /// The message from `Serialize`.
     Value(String),
     Io(io::Error),
 }

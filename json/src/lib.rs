@@ -34,7 +34,7 @@ pub use self::{
     pretty::indented,
     raw::{RAW_VALUE, Raw},
     scan::{Key, Scanner},
-    text::{Form, Lines, Spelling, Text},
+    text::{EscapedText, Form, Lines, Text},
     unescape::{
         decode_body, decode_literal, decoded_len, has_escape, is_same_string, string_body,
         unescape, unescape_to, unescapes_to,

@@ -1,4 +1,4 @@
-//! The [`Serializer`] that [`Writer`] is.
+//! `serde::Serializer` for [`Writer`].
 
 use std::fmt::{self, Write};
 

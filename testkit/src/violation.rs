@@ -38,7 +38,7 @@ pub enum Law {
     /// What a later release adds is reported and kept, and nothing else changes.
     UnknownContent,
     /// The order of fields, white space and escapes change nothing.
-    Spelling,
+    EscapedText,
     /// A state does not grow with the log if nothing is open.
     BoundedState,
     /// Every scalar of every record has the effect on the fold that is declared for it.
@@ -61,7 +61,7 @@ impl Law {
         Self::Sessions,
         Self::Pairing,
         Self::UnknownContent,
-        Self::Spelling,
+        Self::EscapedText,
         Self::BoundedState,
         Self::Account,
     ];
@@ -71,7 +71,7 @@ impl Law {
         Self::OrderOfResults,
         Self::Pairing,
         Self::UnknownContent,
-        Self::Spelling,
+        Self::EscapedText,
         Self::BoundedState,
         Self::Account,
     ];
@@ -97,7 +97,7 @@ impl Law {
             Self::Sessions => "sessions",
             Self::Pairing => "pairing",
             Self::UnknownContent => "unknown content",
-            Self::Spelling => "spelling",
+            Self::EscapedText => "spelling",
             Self::BoundedState => "bounded state",
             Self::Account => "account",
         }

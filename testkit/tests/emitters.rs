@@ -16,7 +16,7 @@ use foldline_domain::{
     DomainEvent, Json, Located, Position, SessionKey,
     audit::AuditTrail,
     by_item,
-    drift::Drift,
+    drift::SchemaDrift,
     metrics::Metrics,
     patch::{PatchEmitter, PatchStream},
 };
@@ -133,7 +133,7 @@ proptest! {
 
     #[test]
     fn findings(events in generate::located_events()) {
-        law::emitter(Drift::default, &events)?;
+        law::emitter(SchemaDrift::default, &events)?;
     }
 
     #[test]

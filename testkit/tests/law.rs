@@ -13,7 +13,7 @@ use foldline::{
     transduce::{Batch, Emitter, Reducer, Resume, emit_fn, reduce_fn},
 };
 use foldline_agents::{
-    NamesSession, Reducing,
+    ExecutorReducer, SessionKeyOf,
     droid::Droid,
     wire::{Irregular, Record},
 };
@@ -344,9 +344,9 @@ fn the_laws_of_emitters_are_reported() {
 /// Counts records outside of its state, like a static.
 struct Leaks(AtomicU32);
 
-impl NamesSession<Record<'_>> for Leaks {
+impl SessionKeyOf<Record<'_>> for Leaks {
     fn session_of<'r>(&self, record: &'r Record<'_>) -> Option<std::borrow::Cow<'r, str>> {
-        Reducing::new(Droid).session_of(record)
+        ExecutorReducer::new(Droid).session_of(record)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, Json, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 /// The result of a call, which may wait for its call.
@@ -22,7 +22,7 @@ pub fn status(has_failed: bool, is_denied: bool, reason: Option<Text>) -> ToolSt
     }
 }
 
-impl Wording for TextualWords {
+impl ResultParser for TextualWords {
     fn read(outcome: &mut TextualResult, action: &mut ActionType) {
         let text = outcome.body.clone().map(Body::into_text).unwrap_or_default();
         let is_news = |detail: &Text| !is_repeated(&detail.decode(), &text.decode());

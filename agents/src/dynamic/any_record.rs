@@ -8,7 +8,7 @@ use foldline_domain::DomainEvent;
 use super::any_state::{AnyState, foreign_state};
 use crate::{
     executor::Executor,
-    reducing::{ParsedRecord, Reducing},
+    reducing::{ExecutorReducer, ParsedRecord},
 };
 
 /// A record that any executor has parsed.
@@ -16,7 +16,7 @@ pub struct AnyRecord<'a>(Box<dyn ReduceParsed + 'a>);
 
 impl<'a> AnyRecord<'a> {
     pub(crate) fn new<E: Executor>(
-        reducing: &'a Reducing<E>,
+        reducing: &'a ExecutorReducer<E>,
         record: ParsedRecord<'a, E::Line<'a>>,
     ) -> Self {
         Self::of(OwnRecord { reducing, record })
@@ -54,7 +54,7 @@ pub(super) trait ReduceParsed {
 }
 
 struct OwnRecord<'a, E: Executor> {
-    reducing: &'a Reducing<E>,
+    reducing: &'a ExecutorReducer<E>,
     record: ParsedRecord<'a, E::Line<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! [`DynExecutor`]: an executor chosen at run time; [`Preparsed`]: a `DynExecutor` in two halves.
+//! [`DynExecutor`]: an executor chosen at run time; [`SplitExecutor`]: a `DynExecutor` in two halves.
 
 use std::{
     borrow::Cow,
@@ -23,8 +23,8 @@ use crate::{
     executor::{Executor, Header, Parsed},
     format::Format,
     records::Records,
-    reducing::{Reducing, State},
-    sessions::NamesSession,
+    reducing::{ExecutorReducer, State},
+    sessions::SessionKeyOf,
     wire::{Object, Record},
 };
 
@@ -44,7 +44,7 @@ pub(super) trait AnyExecutor: Send + Sync {
     fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent>;
 }
 
-impl<E: Executor> AnyExecutor for Reducing<E> {
+impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
     fn format(&self) -> &'static Format {
         const { &E::FORMAT }
     }
@@ -125,7 +125,7 @@ impl<E: Executor> From<E> for DynExecutor {
 impl DynExecutor {
     /// Erases the type of an executor.
     pub fn new<E: Executor>(executor: E) -> Self {
-        Self(Arc::new(Reducing::new(executor)))
+        Self(Arc::new(ExecutorReducer::new(executor)))
     }
 
     /// The executor for the file at this path, which may state the session.
@@ -178,7 +178,7 @@ impl DynExecutor {
     }
 }
 
-impl<'a> NamesSession<Record<'a>> for DynExecutor {
+impl<'a> SessionKeyOf<Record<'a>> for DynExecutor {
     fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
         match record {
             Record::Object(object) => self.session(object),
@@ -208,10 +208,10 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
 ///
 /// ```
 /// use foldline::{processor::ParseAhead, transduce::Reducer};
-/// use foldline_agents::{DynExecutor, Preparsed, droid::Droid, wire::Record};
+/// use foldline_agents::{DynExecutor, SplitExecutor, droid::Droid, wire::Record};
 ///
 /// let (executor, mut events) = (DynExecutor::new(Droid), Vec::new());
-/// let ahead = Preparsed::new(executor.clone());
+/// let ahead = SplitExecutor::new(executor.clone());
 /// let line = r#"{"type":"message","role":"user","text":"hi"}"#;
 /// Record::read(line, |_, record| {
 ///     let record = ahead.parse_ahead(record); // also on another thread
@@ -220,16 +220,16 @@ impl<'a> Reducer<Record<'a>, AnyState, DomainEvent> for DynExecutor {
 /// assert_eq!(events.len(), 2);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Preparsed(DynExecutor);
+pub struct SplitExecutor(DynExecutor);
 
-impl Preparsed {
+impl SplitExecutor {
     /// Splits an executor into two halves.
     pub const fn new(executor: DynExecutor) -> Self {
         Self(executor)
     }
 }
 
-impl ParseAhead<Records> for Preparsed {
+impl ParseAhead<Records> for SplitExecutor {
     type Parsed<'a> = AnyRecord<'a>;
 
     fn parse_ahead<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
@@ -237,13 +237,13 @@ impl ParseAhead<Records> for Preparsed {
     }
 }
 
-impl NamesSession<AnyRecord<'_>> for Preparsed {
+impl SessionKeyOf<AnyRecord<'_>> for SplitExecutor {
     fn session_of<'r>(&self, record: &'r AnyRecord<'_>) -> Option<Cow<'r, str>> {
         record.session().map(Cow::Borrowed)
     }
 }
 
-impl<'a> Reducer<AnyRecord<'a>, AnyState, DomainEvent> for Preparsed {
+impl<'a> Reducer<AnyRecord<'a>, AnyState, DomainEvent> for SplitExecutor {
     fn init(&self) -> AnyState {
         self.0.init()
     }

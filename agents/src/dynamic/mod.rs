@@ -8,6 +8,6 @@ mod record_reducer;
 pub use self::{
     any_record::AnyRecord,
     any_state::AnyState,
-    erased::{DynExecutor, Preparsed},
+    erased::{DynExecutor, SplitExecutor},
     record_reducer::{RecordReducer, SessionOf},
 };

@@ -35,7 +35,7 @@ pub type SessionOf = for<'o, 'a> fn(&'o Object<'a>) -> Option<Cow<'a, str>>;
 /// [`Registry`](crate::Registry), a program and the laws of the testkit take it like an
 /// [`Executor`](crate::Executor).
 ///
-/// An executor is shorter where records state calls and results, because [`Reducing`](crate::Reducing)
+/// An executor is shorter where records state calls and results, because [`ExecutorReducer`](crate::ExecutorReducer)
 /// implements the common rules. The laws demand them of a reducer of records, too: a record that it does not know, and what
 /// is no object, is kept ([`Warning::keeping`](foldline_domain::Warning::keeping)), and a field that it does not know is
 /// reported with a warning.

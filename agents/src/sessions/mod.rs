@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::open::{Next, OpenSession};
 pub use self::{
     limits::{MAX_SESSIONS, MAX_SESSIONS_SIZE},
-    names::NamesSession,
+    names::SessionKeyOf,
 };
 use super::{records::Records, wire::Record};
 
@@ -63,7 +63,7 @@ pub struct Sessions<R> {
 
 impl<R> Sessions<R> {
     /// Sessions of a log whose records `reducer` reduces. It also finds the names of sessions in records
-    /// ([`NamesSession`]).
+    /// ([`SessionKeyOf`]).
     pub fn new(reducer: R) -> Self {
         Self { reducer: locating(reducer) }
     }
@@ -157,7 +157,7 @@ impl<R> Sessions<R> {
 
 impl<In, R, S> Reducer<Located<In>, SessionsState<S>, Located<DomainEvent>> for Sessions<R>
 where
-    R: Reducer<In, S, DomainEvent> + NamesSession<In>,
+    R: Reducer<In, S, DomainEvent> + SessionKeyOf<In>,
     S: HeapSize,
 {
     fn init(&self) -> SessionsState<S> {

@@ -2,13 +2,13 @@
 
 use foldline::transduce::Transducer;
 use foldline_agents::{
-    Reducing, State,
+    ExecutorReducer, State,
     droid::Droid,
     wire::{Object, Record},
 };
 use foldline_domain::patch::{PatchEmitter, PatchState};
 
-type Shell = Transducer<Reducing<Droid>, Box<State<Droid>>, PatchEmitter>;
+type Shell = Transducer<ExecutorReducer<Droid>, Box<State<Droid>>, PatchEmitter>;
 
 fn call(number: usize) -> String {
     format!(
@@ -34,7 +34,7 @@ fn stored(shell: &Shell) -> usize {
 fn a_million_calls_leave_nothing_behind() {
     const CALLS: usize = 1_000_000;
     const OPEN: usize = 8;
-    let mut shell = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
+    let mut shell = Transducer::new(ExecutorReducer::new(Droid), PatchEmitter::default());
     let mut sizes = Vec::new();
     for number in 0..CALLS {
         step(&mut shell, &call(number));

@@ -2,14 +2,14 @@
 
 use foldline::transduce::{Batch, Reducer};
 use foldline_agents::{
-    Reducing, State,
+    ExecutorReducer, State,
     droid::Droid,
     wire::{Object, Record},
 };
 use foldline_domain::{DomainEvent, ToolStatus};
 
 fn reduce(state: Box<State<Droid>>, line: &str) -> (Box<State<Droid>>, Batch<DomainEvent>) {
-    Reducing::new(Droid).reduce(state, Record::Object(Object::parse(line).unwrap()))
+    ExecutorReducer::new(Droid).reduce(state, Record::Object(Object::parse(line).unwrap()))
 }
 
 #[test]
@@ -41,6 +41,6 @@ fn a_tool_call_and_its_error() {
     assert_eq!((state.calls().open_calls(), state.calls().held_results()), (0, 0));
 
     // Nothing is open, so the end emits nothing.
-    let (_, events) = Reducing::new(Droid).finish(state);
+    let (_, events) = ExecutorReducer::new(Droid).finish(state);
     assert!(events.is_empty());
 }

@@ -114,7 +114,7 @@ impl Opened {
 
     /// The exit code of an answer from this database.
     pub(crate) fn exit_code(&self) -> u8 {
-        if self.is_damaged.get() { exit::FAILED } else { exit::FINE }
+        if self.is_damaged.get() { exit::FAILED } else { exit::SUCCESS }
     }
 }
 

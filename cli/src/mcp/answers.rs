@@ -98,7 +98,7 @@ impl Answers {
 
 /// An answer from a database that is damaged says so.
 pub(crate) fn with_damage(call: &Call<'_>, answer: String) -> String {
-    if call.database.exit_code() == exit::FINE {
+    if call.database.exit_code() == exit::SUCCESS {
         return answer;
     }
     Page::beginning(call.budget(), DAMAGED).finish(&answer)

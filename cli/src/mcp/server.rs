@@ -54,7 +54,7 @@ impl McpServer {
     }
 }
 
-/// An answer is wanted until the client cancels its request.
+/// True once the client has cancelled the request.
 fn until_cancelled(context: &RequestContext<RoleServer>) -> IsUnwanted {
     let cancelled = context.ct.clone();
     Box::new(move || cancelled.is_cancelled())

@@ -61,7 +61,7 @@ pub(crate) fn run(program: &Program, args: &McpArgs) -> Result<u8, Error> {
     });
     // A thread may still wait for standard input.
     runtime.shutdown_background();
-    served.map(|_| exit::FINE)
+    served.map(|_| exit::SUCCESS)
 }
 
 fn not_begun(error: &ServerInitializeError) -> Error {
@@ -85,7 +85,7 @@ fn place(database: &Path) -> Result<String, Error> {
 
 /// Prints the configuration of a client on standard output, and where it belongs on standard error.
 fn print_config(args: &McpArgs) -> Result<u8, Error> {
-    let Some(client) = args.print_config else { return Ok(exit::FINE) };
+    let Some(client) = args.print_config else { return Ok(exit::SUCCESS) };
     let program =
         env::current_exe().map_err(|error| Error::Input { path: "foldline".into(), error })?;
     let program = program.to_str().ok_or_else(|| {
@@ -103,5 +103,5 @@ fn print_config(args: &McpArgs) -> Result<u8, Error> {
     let mut out = io::stdout();
     let config = client.config(program, &arguments);
     out.write_all(config.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

@@ -27,7 +27,7 @@ use tokio::{
 /// request.
 const BUFFER: usize = 32 << 10;
 
-/// The time after which a connection is accepted again when the system had no room for one.
+/// The back-off after `accept` fails.
 const REST: Duration = Duration::from_secs(1);
 
 /// The limits of the connections.
@@ -69,7 +69,7 @@ pub(super) async fn serve(
         };
         match accepted {
             Ok((stream, _)) => {
-                let stream = TokioIo::new(Impatient::new(stream, limits.stalled));
+                let stream = TokioIo::new(StallTimeout::new(stream, limits.stalled));
                 let service = TowerToHyperService::new(routes.clone());
                 let connection = connections.watch(http.serve_connection(stream, service));
                 tokio::spawn(async move {
@@ -99,14 +99,14 @@ fn is_of_client(error: &io::Error) -> bool {
 
 /// A connection that fails when its client takes nothing for too long: the server holds what such a client is to
 /// receive.
-struct Impatient {
+struct StallTimeout {
     stream: TcpStream,
     longest: Duration,
     /// The end of the wait for the client; `None` while it takes what is sent.
     end: Option<Pin<Box<Sleep>>>,
 }
 
-impl Impatient {
+impl StallTimeout {
     fn new(stream: TcpStream, longest: Duration) -> Self {
         Self { stream, longest, end: None }
     }
@@ -127,7 +127,7 @@ impl Impatient {
     }
 }
 
-impl AsyncRead for Impatient {
+impl AsyncRead for StallTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -137,7 +137,7 @@ impl AsyncRead for Impatient {
     }
 }
 
-impl AsyncWrite for Impatient {
+impl AsyncWrite for StallTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -243,8 +243,8 @@ pub(super) fn status(outcome: Option<Outcome>, grew: Option<SystemTime>) -> Stat
     Status::of(outcome, grew.map(millis), false, millis(SystemTime::now()))
 }
 
-/// That the database was updated, at most once a second, and at once to who begins to listen: what the page shows
-/// was read before, and may be of another run of the server.
+/// Updates of the database: one on subscribe, then at most one a second. The first tells a page to read again what it
+/// shows, which may be of another run of the server.
 pub(super) fn updates(mut updates: watch::Receiver<u64>) -> Response {
     updates.mark_changed();
     let stream = unfold((updates, Instant::now()), |(mut updates, due)| async move {

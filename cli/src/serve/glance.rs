@@ -5,7 +5,7 @@ use foldline_database::{
     query::{MATCH, OpenCall, SearchTerms, SessionFilter, SessionName},
 };
 
-use super::{second_line::SecondLine, sessions::Session, status::Status};
+use super::{row_detail::RowDetail, sessions::Session, status::Status};
 use crate::error::Error;
 
 /// The largest number of sessions of a list whose entries are searched for the place that was found.
@@ -32,18 +32,18 @@ pub(super) fn add(
             Status::Running | Status::Waiting => {
                 database.open_call(session.number)?.as_ref().map(open)
             }
-            Status::Failed => session.reason.as_deref().and_then(first_line).map(SecondLine::Says),
+            Status::Failed => session.reason.as_deref().and_then(first_line).map(RowDetail::Says),
             Status::Done => None,
         };
     }
     Ok(())
 }
 
-fn open(call: &OpenCall) -> SecondLine {
+fn open(call: &OpenCall) -> RowDetail {
     let (tool, what) = (&call.tool, first_line(&call.what).unwrap_or_default());
     match call.waiting {
-        0 => SecondLine::Says(format!("{tool}: {what}")),
-        _ => SecondLine::Asks(format!("{tool} asks: {what}")),
+        0 => RowDetail::Says(format!("{tool}: {what}")),
+        _ => RowDetail::Asks(format!("{tool} asks: {what}")),
     }
 }
 
@@ -52,12 +52,12 @@ fn first_line(text: &str) -> Option<String> {
 }
 
 /// The earliest of the best matches in a session: it stays when other sessions grow.
-fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<SecondLine>, Error> {
+fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<RowDetail>, Error> {
     let name = Some(SessionName::Number(session));
     let filter = SessionFilter { name, limit: Some(BEST), ..SessionFilter::default() };
     let terms = SearchTerms::All(words.split_whitespace().map(str::to_owned).collect());
     let found = database.search(&terms, &filter)?.into_iter().min_by_key(|entry| entry.index);
-    Ok(found.and_then(|entry| Some(SecondLine::Found(entry.index, marked(&entry.content?)))))
+    Ok(found.and_then(|entry| Some(RowDetail::Found(entry.index, marked(&entry.content?)))))
 }
 
 /// The parts of a text, and whether each is a match.

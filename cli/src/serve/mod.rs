@@ -10,10 +10,11 @@ mod address;
 mod api;
 mod app;
 mod args;
-mod beside;
+mod background;
 mod chart;
 mod connections;
 mod counts;
+mod deadline;
 mod events;
 mod explain;
 mod failed;
@@ -25,7 +26,6 @@ mod list;
 mod live;
 mod page;
 mod past;
-mod patience;
 mod picture;
 #[cfg(feature = "mcp")]
 mod questions;
@@ -33,8 +33,8 @@ mod rendered;
 mod request;
 mod resume;
 mod routes;
+mod row_detail;
 mod schema;
-mod second_line;
 mod server;
 mod session;
 mod sessions;
@@ -55,7 +55,7 @@ pub(crate) use self::live::RunningLog;
 pub(super) use self::{
     address::parse_address,
     args::{Access, ServeArgs},
-    beside::Beside,
+    background::BackgroundServer,
 };
 use self::{
     app::{App, WAIT},
@@ -105,7 +105,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let app = App::new(program, prices, database, args.zone(), updates.subscribe());
     server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Returns when the program receives a signal to end.

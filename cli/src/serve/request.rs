@@ -11,7 +11,7 @@ use foldline_domain::store::UpdateId;
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
-use super::{app::App, failed::Failed, live::LiveSession, patience::Patience, sessions};
+use super::{app::App, deadline::Deadline, failed::Failed, live::LiveSession, sessions};
 use crate::error::Error;
 
 /// The longest time for a search, and for the list of sessions.
@@ -76,11 +76,11 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn patiently<T: Send + 'static>(
     app: &Arc<App>,
     longest: Duration,
-    work: impl FnOnce(&App, &Patience) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&App, &Deadline) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Failed> {
     let client = Arc::new(());
     let turn = Arc::clone(&app.turns).acquire_owned().await.map_err(|_| Failed::unreadable())?;
-    let patience = Patience::new(longest, &client);
+    let patience = Deadline::new(longest, &client);
     let ours = patience.clone();
     let done = blocking(app, move |app| {
         let done = work(app, &ours);

@@ -7,7 +7,7 @@ use foldline_database::{
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{counts::Counts, filter::Filter, second_line::SecondLine, status::Status};
+use super::{counts::Counts, filter::Filter, row_detail::RowDetail, status::Status};
 use crate::error::Error;
 
 /// The source of the session with this number or agent's id. It comes from the database, never from a request.
@@ -64,7 +64,7 @@ pub(super) struct Session {
     pub(super) reason: Option<String>,
     /// The line below the title.
     #[serde(skip)]
-    pub(super) second: Option<SecondLine>,
+    pub(super) second: Option<RowDetail>,
 }
 
 impl Session {

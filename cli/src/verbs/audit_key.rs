@@ -36,7 +36,7 @@ pub(crate) fn run(args: &AuditKeyArgs) -> Result<u8, Error> {
     let report = format!("{private}\n{public}\n{}\n", key.public_key());
     let lines = report.lines().map(|line| format!("{}\n", neutralise_line(line)));
     io::stdout().write_all(lines.collect::<String>().as_bytes()).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Writes a new file.

@@ -12,7 +12,7 @@ use foldline::{
     source::SourceError,
 };
 use foldline_agents::{Format, Ignored};
-use foldline_domain::{WarningKind, drift::Drift};
+use foldline_domain::{WarningKind, drift::SchemaDrift};
 use foldline_render::{human, terminal::neutralise};
 use unicode_width::UnicodeWidthStr;
 
@@ -48,7 +48,7 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
-    let (mut understood, mut code) = (true, exit::FINE);
+    let (mut understood, mut code) = (true, exit::SUCCESS);
     let paths = find::logs(program, &args.paths)?;
     let logs = files::logs(program, &paths)?;
     if logs.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
-    let is_strict = args.strict && !understood && code == exit::FINE;
+    let is_strict = args.strict && !understood && code == exit::SUCCESS;
     Ok(if is_strict { exit::MALFORMED } else { code })
 }
 
@@ -108,8 +108,13 @@ fn examine(
         Err(error) => return Err(error),
     };
     let format = executor.format();
-    let Finished { counts, state, emitter, .. } =
-        pipeline::examine(&mut log, executor, Drift::default(), max_line, |never| match never {})?;
+    let Finished { counts, state, emitter, .. } = pipeline::examine(
+        &mut log,
+        executor,
+        SchemaDrift::default(),
+        max_line,
+        |never| match never {},
+    )?;
     let (ignored, drift) = (state.ignored(), emitter.into_inner());
     let width = sentence_width();
     // A path is printed whole, so that it can be copied.
@@ -138,7 +143,7 @@ fn examine(
     Ok(drift.is_empty())
 }
 
-fn heading(format: &Format, drift: &Drift, counts: Counts, ignored: &Ignored) -> String {
+fn heading(format: &Format, drift: &SchemaDrift, counts: Counts, ignored: &Ignored) -> String {
     let version = drift.session().version.as_ref().map(|version| format!(" {version}"));
     let Counts { lines, records, .. } = counts;
     let ignored = match ignored.count() {

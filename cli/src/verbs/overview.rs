@@ -34,7 +34,7 @@ pub(crate) fn run(program: &Program) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let found = look(program)?;
     print(program, &found, &mut out).and_then(|()| out.flush()).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 fn look(program: &Program) -> Result<BTreeMap<(String, &'static Format), Logs>, Error> {

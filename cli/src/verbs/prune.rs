@@ -76,5 +76,5 @@ pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
         number_of(sessions, "session")
     );
     writeln!(io::stdout(), "{}", wrap(&report, sentence_width(), 0)).map_err(Error::Output)?;
-    Ok(if is_damaged { exit::FAILED } else { exit::FINE })
+    Ok(if is_damaged { exit::FAILED } else { exit::SUCCESS })
 }

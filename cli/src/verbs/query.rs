@@ -39,7 +39,7 @@ pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
     match &args.question {
         Question::Schema => {
             io::stdout().lock().write_all(SCHEMA.as_bytes()).map_err(Error::Output)?;
-            Ok(exit::FINE)
+            Ok(exit::SUCCESS)
         }
         Question::Sql { query } => {
             args.ask.filters.refuse("a query says for itself what it asks for")?;

@@ -30,7 +30,7 @@ pub(crate) fn completions(mut command: Command, args: &CompletionsArgs) -> Resul
     let mut script = Vec::new();
     generate(args.shell, &mut command, "foldline", &mut script);
     io::stdout().write_all(&script).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Prints or writes the manual of this command.
@@ -43,5 +43,5 @@ pub(crate) fn man(command: Command, args: &ManArgs) -> Result<u8, Error> {
             written.map_err(|error| Error::output(folder, &error))?;
         }
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }

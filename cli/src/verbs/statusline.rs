@@ -72,7 +72,7 @@ pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error>
     writeln!(io::stdout(), "{}", neutralise_line(&line)).map_err(Error::Output)?;
     let code = read.report();
     used.report();
-    Ok(if code == exit::WRONG_USE { exit::FINE } else { code })
+    Ok(if code == exit::USAGE { exit::SUCCESS } else { code })
 }
 
 impl Hook {

@@ -26,7 +26,7 @@ pub struct Authority {
     /// The sandbox of its commands, in its own words: `read-only`, `workspace-write`, `danger-full-access`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Text>,
-    /// What these allow, in one vocabulary; `None` if the words do not tell.
+    /// What these allow, in one vocabulary; `None` if unmapped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Allowed>,
     /// The time at which the log states this, if it does. Some logs state it only by the position of the record.

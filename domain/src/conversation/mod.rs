@@ -24,7 +24,7 @@ pub use foldline::position::{
     ByItem, Digest, HexDigits, Located, Locating, LocatingState, NotADigest, Position, SessionKey,
     Timestamp, by_item, locating,
 };
-pub use foldline_json::{Json, Lines, Spelling, Text};
+pub use foldline_json::{EscapedText, Json, Lines, Text};
 
 pub(crate) use self::document::{EntrySlot, entry_of_call};
 #[cfg(feature = "schema")]

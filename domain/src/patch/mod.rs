@@ -34,11 +34,11 @@ use crate::conversation::{
 ///
 /// ```
 /// use foldline::transduce::Transducer;
-/// use foldline_agents::{Reducing, droid::Droid, wire::Record};
+/// use foldline_agents::{ExecutorReducer, droid::Droid, wire::Record};
 /// use foldline_domain::patch::PatchEmitter;
 ///
 /// // The `&mut` shell round the pure core: `step` takes the state out, reduces, puts it back.
-/// let mut transducer = Transducer::new(Reducing::new(Droid), PatchEmitter::default());
+/// let mut transducer = Transducer::new(ExecutorReducer::new(Droid), PatchEmitter::default());
 /// let mut patches = Vec::new();
 /// let line = r#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1}"#;
 /// Record::read(line, |_, record| patches.extend(transducer.step(record)));

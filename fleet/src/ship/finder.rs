@@ -142,7 +142,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// What a file is to the log whose name it has, with a suffix.
+/// How a sibling with a suffix (`log.1`) relates to the log.
 pub(super) enum Sibling {
     /// The log has not been read since it changed, or is being copied: the file may be a part of it.
     Unclear,

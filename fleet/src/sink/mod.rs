@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
     let exporter = args.metrics.map(|address| Exporter::start(address, "sink")).transpose()?;
     if !await_sound(&client, &topics, &[Role::Events, Role::Checkpoints], &stop, args.limit())? {
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     say(&format!(
         "{entries} entries and {sessions} sessions were added to {name}, which has {all_entries} entries of {all_sessions} sessions"
     ));
-    Ok(if is_incomplete { exit::FAILED } else { exit::FINE })
+    Ok(if is_incomplete { exit::FAILED } else { exit::SUCCESS })
 }
 
 /// Stores events in a database.

@@ -157,7 +157,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     if args.format == StatusFormat::Table {
         status.notes.iter().for_each(|note| say(note));
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Serves the metrics of the fleet until a signal ends the program.
@@ -180,7 +180,7 @@ fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8
             thread::sleep(PAUSE);
         }
     }
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// Reads the status of the fleet.

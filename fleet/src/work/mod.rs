@@ -104,7 +104,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     let exporter = args.metrics.map(|address| Exporter::start(address, "work")).transpose()?;
     let needed = [Role::Logs, Role::Events, Role::Patches, Role::State];
     if !await_sound(&client, &topics, &needed, &stop, None)? {
-        return Ok(exit::FINE);
+        return Ok(exit::SUCCESS);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
     let shared = Shared {
@@ -129,7 +129,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
     };
     worker.run(&stop)?;
     worker.conclude()?;
-    Ok(if worker.ended.deleted > 0 { exit::FAILED } else { exit::FINE })
+    Ok(if worker.ended.deleted > 0 { exit::FAILED } else { exit::SUCCESS })
 }
 
 struct Worker {

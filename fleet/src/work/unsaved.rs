@@ -52,8 +52,8 @@ impl Unsaved {
         }
     }
 
-    /// What was read before this offset was folded again. It has to be stored at once: otherwise a worker that ends again
-    /// and again would fold more and more.
+    /// What was read before this offset was folded again. It has to be stored at once: otherwise
+    /// a worker in a crash loop replays a growing tail.
     pub(super) fn caught_up(&mut self, offset: i64) {
         self.urgent = offset;
     }

@@ -140,7 +140,7 @@ fn trim_end(mut body: &str) -> &str {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Spelling, Text};
+    use super::super::{EscapedText, Text};
     use super::*;
 
     /// A simple and slow reference implementation.
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn blank_ends_are_left_out_and_indents_stay() {
         let text: Text = serde_json::from_str(r#"" \n\t\n  a\\n\r\n\nb \\\n \u00a0""#).unwrap();
-        let lines: Vec<_> = Spelling::of(&text).lines().map(Cow::into_owned).collect();
+        let lines: Vec<_> = EscapedText::of(&text).lines().map(Cow::into_owned).collect();
         assert_eq!(lines, ["  a\\n", "", "b \\"]);
     }
 
@@ -204,7 +204,7 @@ mod tests {
             let text: Text = serde_json::from_str(&literal).unwrap();
             let string: String = serde_json::from_str(&literal).unwrap();
             let expected = plain_lines(&string);
-            let spellings = [Spelling::of(&text), Spelling::Plain(string.as_str().into())];
+            let spellings = [EscapedText::of(&text), EscapedText::Plain(string.as_str().into())];
             for spelling in &spellings {
                 prop_assert_eq!(&*spelling.decode(), &string);
                 prop_assert_eq!(spelling.count_all_lines(), string.lines().count());
@@ -225,7 +225,7 @@ mod tests {
         #[test]
         fn the_ends_meet(literal in literals(), front in prop::collection::vec(any::<bool>(), 0..24)) {
             let text: Text = serde_json::from_str(&literal).unwrap();
-            let spelling = Spelling::of(&text);
+            let spelling = EscapedText::of(&text);
             let mut lines = spelling.lines();
             let mut left = lines.clone().count();
             for front in front {

@@ -1,8 +1,8 @@
 //! [`Text`]: a string from a log.
 
 mod escape;
+mod escaped;
 mod lines;
-mod spelling;
 
 use std::{borrow::Cow, fmt, hash, sync::Arc};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 use self::escape::{has_code, strip_escape};
-pub use self::{lines::Lines, spelling::Spelling};
+pub use self::{escaped::EscapedText, lines::Lines};
 use crate::{
     RAW_VALUE, Raw, decode_body, decode_literal, decoded_len, string_body, unescape, unescape_to,
     unescapes_to,

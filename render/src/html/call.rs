@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, EntryIdx, NormalizedEntry, Spelling, ToolResult, ToolStatus,
+    ActionType, CommandExitStatus, EntryIdx, EscapedText, NormalizedEntry, ToolResult, ToolStatus,
     ToolUse,
 };
 use maud::{Markup, html};
@@ -120,19 +120,19 @@ fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting<'_>) -> Mark
                     @if setting.bad > 0 { span.exit { (setting.bad) " failed" } }
                 },
                 ActionType::CommandRun { result: Some(result), .. } => {
-                    @if let Some(output) = &result.output { (lines(&Spelling::of(output))) }
+                    @if let Some(output) = &result.output { (lines(&EscapedText::of(output))) }
                     @if let Some(CommandExitStatus::ExitCode { code }) = result.exit_status
                         && code != 0 { span.exit { "exit " (code) } }
                 },
                 ActionType::FileRead { result: Some(ToolResult::Text(result)), .. }
                 | ActionType::WebFetch { result: Some(ToolResult::Text(result)), .. }
                 | ActionType::Tool { result: Some(ToolResult::Text(result)), .. } => {
-                    (lines(&Spelling::of(result)))
+                    (lines(&EscapedText::of(result)))
                 },
                 ActionType::Search { result: Some(ToolResult::Text(result)), .. } => {
                     @match Found::read(&result.decode()) {
                         Some(found) => span { (found.count()) },
-                        None => (lines(&Spelling::of(result))),
+                        None => (lines(&EscapedText::of(result))),
                     }
                 },
                 _ => {}
@@ -149,7 +149,7 @@ fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting<'_>) -> Mark
     }
 }
 
-fn lines(text: &Spelling<'_>) -> Markup {
+fn lines(text: &EscapedText<'_>) -> Markup {
     let count = text.lines().count();
     html! { @if count > 0 { span { (human::number_of(count, "line")) } } }
 }

@@ -1,4 +1,4 @@
-//! The frame of a page that is a file: its head, its style sheet, its script, and the policy that allows nothing else.
+//! The skeleton of a standalone page: head, style sheet, script, and its CSP.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};

@@ -1,6 +1,6 @@
 //! The size of a call's changes, and their diffs.
 
-use foldline_domain::{FileChange, Spelling};
+use foldline_domain::{EscapedText, FileChange};
 
 /// The number of added, removed and written lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl ChangedLines {
     fn count(&mut self, change: &FileChange) {
         match change {
             FileChange::Edit { unified_diff, .. } => {
-                for line in Spelling::of(unified_diff).lines_with_ends() {
+                for line in EscapedText::of(unified_diff).lines_with_ends() {
                     match line.as_bytes().first() {
                         Some(b'+') => self.added += 1,
                         Some(b'-') => self.removed += 1,
@@ -36,7 +36,7 @@ impl ChangedLines {
                 }
             }
             FileChange::Write { content, .. } => {
-                self.written += Spelling::of(content).count_all_lines();
+                self.written += EscapedText::of(content).count_all_lines();
             }
             FileChange::Delete { .. } | FileChange::Rename { .. } => {}
         }

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{Spelling, Text};
+use foldline_domain::{EscapedText, Text};
 use memchr::memchr3;
 
 use super::sgr::{self, Part};
@@ -81,26 +81,30 @@ fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// [`spoken`] for lines that are searched in the stored representation.
-pub(crate) fn spoken_spelling(text: &Text) -> Spelling<'_> {
-    match Spelling::of(text) {
-        Spelling::Plain(Cow::Borrowed(text)) => Spelling::Plain(spoken(text)),
-        Spelling::Plain(Cow::Owned(text)) => Spelling::Plain(spoken(&text).into_owned().into()),
+pub(crate) fn spoken_spelling(text: &Text) -> EscapedText<'_> {
+    match EscapedText::of(text) {
+        EscapedText::Plain(Cow::Borrowed(text)) => EscapedText::Plain(spoken(text)),
+        EscapedText::Plain(Cow::Owned(text)) => {
+            EscapedText::Plain(spoken(&text).into_owned().into())
+        }
         escaped => escaped,
     }
 }
 
 /// [`plain`] for lines that are searched in the stored representation.
-pub(crate) fn plain_spelling(text: &Text) -> Spelling<'_> {
-    match Spelling::of(text) {
-        Spelling::Plain(Cow::Borrowed(text)) => Spelling::Plain(plain(text)),
-        Spelling::Plain(Cow::Owned(text)) => Spelling::Plain(plain(&text).into_owned().into()),
+pub(crate) fn plain_spelling(text: &Text) -> EscapedText<'_> {
+    match EscapedText::of(text) {
+        EscapedText::Plain(Cow::Borrowed(text)) => EscapedText::Plain(plain(text)),
+        EscapedText::Plain(Cow::Owned(text)) => {
+            EscapedText::Plain(plain(&text).into_owned().into())
+        }
         // An escape character has a `\u` code in a literal, which is not in this one.
-        Spelling::Escaped(body) => {
+        EscapedText::Escaped(body) => {
             let acts =
                 |code: &str| memchr::memmem::find(body.as_bytes(), code.as_bytes()).is_some();
             match acts(r"\r") || acts(r"\b") {
-                true => Spelling::Plain(plain(&text.decode()).into_owned().into()),
-                false => Spelling::Escaped(body),
+                true => EscapedText::Plain(plain(&text.decode()).into_owned().into()),
+                false => EscapedText::Escaped(body),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Edits as diffs, in the usual colours.
 
-use foldline_domain::{FileChange, Spelling, Text};
+use foldline_domain::{EscapedText, FileChange, Text};
 
 use super::{
     page::{Extent, Page},
@@ -34,12 +34,12 @@ pub(super) fn show(page: &mut Page, indent: usize, title: &Text, changes: &[File
         }
         match change {
             FileChange::Edit { unified_diff, has_line_numbers, .. } => {
-                page.excerpt(indent, Spelling::of(unified_diff).lines(), DIFF, |line| {
+                page.excerpt(indent, EscapedText::of(unified_diff).lines(), DIFF, |line| {
                     (ink(line), if *has_line_numbers { line } else { without_numbers(line) })
                 });
             }
             FileChange::Write { content, .. } => {
-                page.excerpt(indent, Spelling::of(content).lines(), WRITTEN, |line| {
+                page.excerpt(indent, EscapedText::of(content).lines(), WRITTEN, |line| {
                     (Ink::Added, line)
                 });
             }

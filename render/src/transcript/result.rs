@@ -1,7 +1,7 @@
 //! The end of a call: its status in one line, and a selection of its result.
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, Lines, NormalizedEntry, Spelling, Text, TodoItem, ToolResult,
+    ActionType, CommandExitStatus, EscapedText, Lines, NormalizedEntry, Text, TodoItem, ToolResult,
     ToolStatus, ToolUse,
 };
 
@@ -75,7 +75,7 @@ fn gist(tool: &ToolUse) -> Option<String> {
         {
             let ToolResult::Text(text) = result else { return None };
             let reads = matches!(tool.action_type, ActionType::FileRead { .. });
-            let spelling = Spelling::of(text);
+            let spelling = EscapedText::of(text);
             let mut lines = spelling.lines();
             Some(match lines.clone().count() {
                 0 => "empty".to_owned(),

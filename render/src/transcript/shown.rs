@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, iter};
 
-use foldline_domain::{Lines, Spelling, Text};
+use foldline_domain::{EscapedText, Lines, Text};
 use memchr::memchr;
 
 use super::{
@@ -29,7 +29,7 @@ impl Shown {
 
     /// The lines of a text with their tabs expanded.
     pub(super) fn of_text(text: &Text) -> Self {
-        Self::of_lines(Spelling::of(text).lines())
+        Self::of_lines(EscapedText::of(text).lines())
     }
 
     /// Lines with their tabs expanded.

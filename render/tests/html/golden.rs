@@ -1,13 +1,13 @@
 //! Whole pages as reviewed snapshots.
 
-use foldline_agents::{Reducing, claude::ClaudeSession};
+use foldline_agents::{ExecutorReducer, claude::ClaudeSession};
 use foldline_render::html::{Page, SHEET, SPRITE};
 use foldline_testkit::run;
 
 /// A page without its style sheet, script and icons, which are separate files.
 fn page_of(log: &str) -> String {
     let mut page = Page::default();
-    for event in run::sourced_events(&Reducing::new(ClaudeSession), [log.as_bytes()]) {
+    for event in run::sourced_events(&ExecutorReducer::new(ClaudeSession), [log.as_bytes()]) {
         page.apply(&event.item);
     }
     page.end();

@@ -1,7 +1,7 @@
 //! [`Processor::relay`]: one log on two threads.
 
 mod ahead;
-mod turns;
+mod ticket_lock;
 
 use std::{panic, sync::Mutex, thread};
 
@@ -9,7 +9,7 @@ use memchr::memrchr;
 
 use self::{
     ahead::Ahead,
-    turns::{Turns, lock},
+    ticket_lock::{TicketLock, lock},
 };
 use super::{
     Processor,
@@ -95,9 +95,9 @@ impl<R, S, M, D: Decode> Processor<R, S, M, D> {
         let (max_line, decoder) = (self.framer.max_line(), self.drive.decoder.clone());
         let (reduces, mut emitter) = self.replace_emitter(());
         let source = Mutex::new(Source { read, chunks: 0, carried: Vec::new(), has_ended: false });
-        let reduces = Turns::new(reduces);
+        let reduces = TicketLock::new(reduces);
         let mut has_failed = false;
-        let emits = Turns::new(|events: &mut Vec<Located<Event>>| {
+        let emits = TicketLock::new(|events: &mut Vec<Located<Event>>| {
             for event in events.drain(..).filter(|_| !has_failed) {
                 emitter.emit(&event).drain_with(&mut each);
             }

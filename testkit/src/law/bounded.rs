@@ -6,7 +6,7 @@ use foldline::{
     position::{Located, Position},
     transduce::Reducer,
 };
-use foldline_agents::{AnyState, DynExecutor, NamesSession, Sessions, SessionsState, wire::Record};
+use foldline_agents::{AnyState, DynExecutor, SessionKeyOf, Sessions, SessionsState, wire::Record};
 use foldline_domain::DomainEvent;
 
 use super::{

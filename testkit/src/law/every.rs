@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use foldline::transduce::{Batch, Emitter, emit_fn};
 use foldline_agents::{
-    DynExecutor, NamesSession,
+    DynExecutor, SessionKeyOf,
     wire::{Object, Record},
 };
 use foldline_domain::{Conversation, DomainEvent, WarningKind, patch::PatchEmitter};
@@ -133,7 +133,7 @@ impl<'e> Every<'e> {
         report.examined = examined;
         report.check(Law::Pairing, || pairing(executor, log))?;
         report.check(Law::UnknownContent, || unknown_content(executor, log))?;
-        report.check(Law::Spelling, || spelling(executor, log))?;
+        report.check(Law::EscapedText, || spelling(executor, log))?;
         report.check(Law::BoundedState, || bounded_state(executor, log))?;
         Ok(report)
     }

@@ -94,7 +94,7 @@ fn problem(what: &str, difference: &Difference) -> Option<String> {
 /// # Errors
 /// The first part of the fold that differs. Raw text, in diagnostics and in arguments of unknown tools, is compared as JSON.
 pub fn spelling(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Violation> {
-    caught(Law::Spelling, Place::Unknown, || {
+    caught(Law::EscapedText, Place::Unknown, || {
         let records = texts(log);
         let known = |text: &str| is_known(executor, text);
         let respelt: Vec<String> = records
@@ -118,7 +118,14 @@ pub fn spelling(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Violation
             leaves
         });
         let message = "another spelling of the records gives another fold";
-        same(Law::Spelling, ["as it is", "respelt"], Place::Completion, message, &removed, &added)?;
+        same(
+            Law::EscapedText,
+            ["as it is", "respelt"],
+            Place::Completion,
+            message,
+            &removed,
+            &added,
+        )?;
         Ok(if records.is_empty() { Outcome::Vacuous("no record") } else { Outcome::Checked })
     })
 }

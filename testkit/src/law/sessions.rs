@@ -7,7 +7,7 @@ use foldline::{
     processor::{HeapSize, Processor},
     transduce::{Batch, Reducer, Transducer, emit_fn},
 };
-use foldline_agents::{NamesSession, Records, Sessions, wire::Record};
+use foldline_agents::{Records, SessionKeyOf, Sessions, wire::Record};
 use foldline_domain::{CorrId, DomainEvent};
 
 use super::{Law, Place, Violation, same::same};
@@ -23,7 +23,7 @@ use crate::violation::caught;
 /// The logs are therefore run several times, in several orders.
 ///
 /// ```
-/// use foldline_agents::{Reducing, droid::Droid};
+/// use foldline_agents::{ExecutorReducer, droid::Droid};
 /// use foldline_testkit::law;
 ///
 /// let log = |session: &str| {
@@ -33,7 +33,7 @@ use crate::violation::caught;
 /// {{"type":"tool_result","id":"c","value":"for {session}","session_id":"{session}"}}"#
 ///     )
 /// };
-/// law::sessions(&Reducing::new(Droid), [&log("a"), &log("b")], [true, false, true, false])?;
+/// law::sessions(&ExecutorReducer::new(Droid), [&log("a"), &log("b")], [true, false, true, false])?;
 /// # Ok::<(), foldline_testkit::Violation>(())
 /// ```
 ///
@@ -45,7 +45,7 @@ pub fn sessions<R, S>(
     turns: impl IntoIterator<Item = bool>,
 ) -> Result<(), Violation>
 where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> NamesSession<Record<'a>>,
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> SessionKeyOf<Record<'a>>,
     S: HeapSize,
 {
     caught(Law::Sessions, Place::Unknown, || {
@@ -91,7 +91,7 @@ where
 /// The events of a log, with their sessions.
 pub(super) fn run<R, S>(reducer: &R, log: &str) -> Vec<Located<DomainEvent>>
 where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> NamesSession<Record<'a>>,
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> SessionKeyOf<Record<'a>>,
     S: HeapSize,
 {
     let all = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));

@@ -5,7 +5,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, FileChange, Image, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 use crate::{
@@ -20,7 +20,7 @@ pub(super) type AmpResult = ToolOutcome<AmpWords>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum AmpWords {}
 
-impl Wording for AmpWords {
+impl ResultParser for AmpWords {
     fn read(outcome: &mut AmpResult, action: &mut ActionType) {
         if let ActionType::CommandRun { .. } = action {
             let success = outcome.status == ToolStatus::Success;

@@ -3,7 +3,7 @@
 //! Tools of the captured logs and of the documentation are known, as are names of older releases. Parameters without a
 //! field in the action are kept in the entry's metadata.
 
-use foldline_domain::{FileChange, Spelling, Text, TodoItem};
+use foldline_domain::{EscapedText, FileChange, Text, TodoItem};
 use foldline_json::Raw;
 
 use crate::{
@@ -75,7 +75,7 @@ fn task_title(given: &Object<'_>) -> Text {
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {
-    let old = given.take("old_string", Spelling::of_raw)?;
-    let new = given.take("new_string", Spelling::of_raw).unwrap_or_default();
+    let old = given.take("old_string", EscapedText::of_raw)?;
+    let new = given.take("new_string", EscapedText::of_raw).unwrap_or_default();
     Some(files::replacement(path, old, new))
 }

@@ -2,7 +2,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 use super::detail::ResultDetail;
@@ -32,7 +32,7 @@ pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
     ClaudeResult { exit_status, duration_ms, ..outcome.with_detail(patch.filter(|_| success)) }
 }
 
-impl Wording for ClaudeWords {
+impl ResultParser for ClaudeWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut ClaudeResult, action: &mut ActionType) {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{ActionType, Json, Spelling, Text};
+use foldline_domain::{ActionType, EscapedText, Json, Text};
 use foldline_json::Raw;
 
 use super::tools::agent_call;
@@ -126,7 +126,7 @@ fn patch_of_arguments(given: &mut Object<'_>, cwd: Option<&str>) -> Option<Title
         let arguments: Vec<Raw<'_>> = value::elements(raw)?;
         let [program, patch] = arguments.as_slice() else { return None };
         (value::as_str(*program)? == "apply_patch").then_some(())?;
-        file_patch(Spelling::of_raw(*patch)?, cwd)
+        file_patch(EscapedText::of_raw(*patch)?, cwd)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, Content, Json, ToolResult, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 use super::{output, status::Status};
@@ -14,7 +14,7 @@ pub(super) type CodexResult = ToolOutcome<CodexWords>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum CodexWords {}
 
-impl Wording for CodexWords {
+impl ResultParser for CodexWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut CodexResult, action: &mut ActionType) {

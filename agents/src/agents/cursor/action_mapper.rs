@@ -1,7 +1,7 @@
 //! Maps Cursor's tools to [`ActionType`](foldline_domain::ActionType)s. Arguments without a field in the action are
 //! kept in the entry's metadata.
 
-use foldline_domain::{FileChange, Spelling, Text};
+use foldline_domain::{EscapedText, FileChange, Text};
 use foldline_json::Raw;
 
 use crate::{
@@ -46,7 +46,7 @@ fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {
     match kind {
         "editToolCall" => {
             // A part of a file, or a whole new file: the result determines which.
-            let text = given.take("streamContent", Spelling::of_raw);
+            let text = given.take("streamContent", EscapedText::of_raw);
             let change = text.map(|text| files::replacement(&path, "", text));
             file_edit(path, change.into_iter().collect())
         }

@@ -2,7 +2,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 /// The output of a tool that was denied; the next message states the reason.
@@ -19,7 +19,7 @@ pub(super) fn status(is_error: bool) -> ToolStatus {
     if is_error { ToolStatus::Failed } else { ToolStatus::Success }
 }
 
-impl Wording for DroidWords {
+impl ResultParser for DroidWords {
     const STATES_FAILURE: bool = false;
 
     fn read(outcome: &mut DroidResult, action: &mut ActionType) {

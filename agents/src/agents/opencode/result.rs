@@ -2,7 +2,7 @@
 
 use foldline_domain::{
     CommandExitStatus, Content, Text, ToolStatus,
-    tool_calls::{ToolOutcome, Wording},
+    tool_calls::{ResultParser, ToolOutcome},
 };
 
 use super::types::{Attachment, ToolUse};
@@ -22,7 +22,7 @@ pub(super) type OpencodeResult = ToolOutcome<OpencodeWords>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpencodeWords {}
 
-impl Wording for OpencodeWords {
+impl ResultParser for OpencodeWords {
     const DETAIL: &'static str = "metadata.diff";
 }
 

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::frame::{brand, help, help_button, icon, line, money, page};
 use crate::serve::{
     filter::{Filter, Known, ORDERS, Time},
-    second_line::SecondLine,
+    row_detail::RowDetail,
     sessions::{Session, Sessions, project},
     status::Status,
 };
@@ -309,11 +309,11 @@ fn is_stopped(session: &Session) -> bool {
 }
 
 /// The line below a title.
-fn below(session: i64, second: &SecondLine) -> Markup {
+fn below(session: i64, second: &RowDetail) -> Markup {
     match second {
-        SecondLine::Asks(text) => html! { span class="sub ask" { (line(text)) } },
-        SecondLine::Says(text) => html! { span.sub { (line(text)) } },
-        SecondLine::Found(entry, parts) => html! {
+        RowDetail::Asks(text) => html! { span class="sub ask" { (line(text)) } },
+        RowDetail::Says(text) => html! { span.sub { (line(text)) } },
+        RowDetail::Found(entry, parts) => html! {
             a class="sub hit" href={ "/sessions/" (session) "?at=" (entry) "#e" (entry) } {
                 @for (text, is_match) in parts {
                     @if *is_match { mark { (line(text)) } } @else { (line(text)) }

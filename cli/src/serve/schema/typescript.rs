@@ -52,7 +52,7 @@ fn of(schema: &Value, indent: &str) -> String {
         parts.push(values.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "));
     } else if let Some(name) = fields.get("type") {
         let names = name.as_array().map_or(std::slice::from_ref(name), Vec::as_slice);
-        // Beside other demands it only says that it is an object.
+        // In addition to other demands, it only says that it is an object.
         if parts.is_empty() || fields.contains_key("properties") {
             let names = names.iter().map(|name| primitive(name, fields, indent));
             parts.push(names.collect::<Vec<_>>().join(" | "));

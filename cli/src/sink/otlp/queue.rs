@@ -21,7 +21,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     /// Notified when lines come, when some were sent or not, and when no more will come.
     changed: Condvar,
-    /// Whether a line waits for room while the collector takes what it gets.
+    /// Whether `push` blocks while the queue is full and the collector is healthy.
     is_patient: bool,
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<u8, Error> {
     }
     print(&report.problems_text())?;
     print(&report.conclusion(args.repair))?;
-    Ok(if report.problems.is_empty() { exit::FINE } else { exit::FAILED })
+    Ok(if report.problems.is_empty() { exit::SUCCESS } else { exit::FAILED })
 }
 
 fn examine(db: &Path, audit: Option<&Path>, wait: Duration) -> Result<Report, Error> {

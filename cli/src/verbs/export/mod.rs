@@ -126,7 +126,7 @@ where
     if emitters.is_empty() {
         emitters.push(make());
     }
-    let code = if args.strict && malformed > 0 { exit::MALFORMED } else { exit::FINE };
+    let code = if args.strict && malformed > 0 { exit::MALFORMED } else { exit::SUCCESS };
     Ok((emitters, code))
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
         say(&format!("the given paths have no files{hidden}"));
     }
-    Ok(if summary.has_failures() { exit::FAILED } else { exit::FINE })
+    Ok(if summary.has_failures() { exit::FAILED } else { exit::SUCCESS })
 }
 
 /// Updates a database from these logs and folders of logs. Returns whether all of them were read.

@@ -100,7 +100,7 @@ impl RunLog {
         let logs = std::slice::from_ref(&self.log);
         let (summary, totals) = ingest(&self.program, &args, logs, &self.db)?;
         if !summary.has_failures() {
-            return Ok(exit::FINE);
+            return Ok(exit::SUCCESS);
         }
         summary.print(&mut io::stderr().lock(), totals, sentence_width()).map_err(Error::Output)?;
         Ok(exit::FAILED)

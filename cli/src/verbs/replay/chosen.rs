@@ -56,7 +56,7 @@ impl<'p> Chosen<'p> {
 
 /// The exit code of the program.
 pub(super) fn exit_code(malformed: u64, sinks: &mut Sinks, args: &ReplayArgs) -> Result<u8, Error> {
-    let mut code = exit::FINE;
+    let mut code = exit::SUCCESS;
     if args.strict && malformed > 0 {
         let are = if malformed == 1 { "is" } else { "are" };
         say(&format!("{} {are} malformed", human::number_of(malformed, "line")));

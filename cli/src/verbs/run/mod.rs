@@ -8,10 +8,10 @@ mod args;
 mod child;
 mod consumers;
 mod files;
+mod interleaver;
 mod rows;
 mod session;
 mod watched;
-mod weave;
 
 use std::{io, path::Path, process::ExitStatus, sync::mpsc::RecvTimeoutError};
 
@@ -24,9 +24,9 @@ use self::{
     child::{Child, Stream},
     consumers::Consumers,
     files::Files,
+    interleaver::Interleaver,
     session::Session,
     watched::Watched,
-    weave::Weave,
 };
 use crate::{
     error::Error,
@@ -44,7 +44,7 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let log = files.create_log()?;
     let child = Child::start(&args.command, args.tap)?;
     let mut session = Session::new(program, args, consumers, watched.rows.as_ref(), log);
-    let mut weave = Weave::default();
+    let mut weave = Interleaver::default();
     let mut listened = Ok(());
     // A failure must not stop the agent, so its output is still read.
     loop {
@@ -70,8 +70,8 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let finished = listened.and_then(|()| session.finish(&rest));
     let stored = watched.finish(format);
     let code = exit_code(ended);
-    if code == exit::FINE {
-        return finished.and_then(|code| if code == exit::FINE { stored } else { Ok(code) });
+    if code == exit::SUCCESS {
+        return finished.and_then(|code| if code == exit::SUCCESS { stored } else { Ok(code) });
     }
     for failed in [finished, stored] {
         let _ = failed.inspect_err(Error::report);

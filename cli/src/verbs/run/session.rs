@@ -132,10 +132,10 @@ impl<'p> Session<'p> {
                 pipeline::emitter_mut(&mut processor).sinks.set_read(read);
                 let Consumers { mut sinks, .. } = processor.finish(nothing).emitter.into_inner();
                 sinks.forgive_closed(&self.main);
-                Ok(if sinks.report_failures() { exit::FAILED } else { exit::FINE })
+                Ok(if sinks.report_failures() { exit::FAILED } else { exit::SUCCESS })
             }
             // The agent printed nothing.
-            Reading::Unknown { .. } => Ok(exit::FINE),
+            Reading::Unknown { .. } => Ok(exit::SUCCESS),
             Reading::Unrecognised { error, passed } => {
                 passed.map_err(Error::Output)?;
                 let Some((path, _)) = self.log else { return Err(error) };
@@ -143,7 +143,7 @@ impl<'p> Session<'p> {
                 if !self.is_tap {
                     say(&format!("{error}; what it printed is in {}", path.display()));
                 }
-                Ok(exit::FINE)
+                Ok(exit::SUCCESS)
             }
         }
     }

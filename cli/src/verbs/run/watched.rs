@@ -2,7 +2,7 @@
 
 use super::{args::RunArgs, consumers::Consumers, files::Files, rows::Rows};
 #[cfg(feature = "serve")]
-use crate::serve::Beside;
+use crate::serve::BackgroundServer;
 use crate::{error::Error, program::Program, verbs::ingest::RunLog};
 
 /// The views of a running session.
@@ -10,7 +10,7 @@ use crate::{error::Error, program::Program, verbs::ingest::RunLog};
 pub(super) struct Watched {
     pub(super) rows: Option<Rows>,
     #[cfg(feature = "serve")]
-    server: Option<Beside>,
+    server: Option<BackgroundServer>,
 }
 
 impl Watched {
@@ -32,8 +32,13 @@ impl Watched {
         #[cfg(feature = "serve")]
         if let Some(address) = args.served.address {
             let (access, path) = (&args.served.access, log.path());
-            let (server, running, has_updated) =
-                Beside::start(&log.program, path.into(), log.db.clone(), address, access)?;
+            let (server, running, has_updated) = BackgroundServer::start(
+                &log.program,
+                path.into(),
+                log.db.clone(),
+                address,
+                access,
+            )?;
             consumers.running = Some(running);
             watched.server = Some(server);
             updated = Box::new(has_updated);
@@ -46,7 +51,7 @@ impl Watched {
 
     /// Handles the end of the log of this format. Returns the exit code.
     pub(super) fn finish(self, format: &str) -> Result<u8, Error> {
-        let stored = self.rows.map_or(Ok(crate::exit::FINE), |rows| rows.finish(format));
+        let stored = self.rows.map_or(Ok(crate::exit::SUCCESS), |rows| rows.finish(format));
         #[cfg(feature = "serve")]
         if let Some(server) = self.server {
             server.end()?;

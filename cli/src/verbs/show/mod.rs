@@ -174,7 +174,7 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
 fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> {
     let out = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
     out.and_then(Output::finish).map_err(Error::Output)?;
-    Ok(exit::FINE)
+    Ok(exit::SUCCESS)
 }
 
 /// A transcript of the selected entries.

@@ -76,7 +76,7 @@ pub(crate) fn run(program: &Program, args: &TaskArgs) -> Result<u8, Error> {
             let task = task.as_ref().map_or("the task with its own id", TaskId::as_str);
             writeln!(io::stdout(), "session {row} belongs to {}", neutralise_line(task))
                 .map_err(Error::Output)?;
-            Ok(exit::FINE)
+            Ok(exit::SUCCESS)
         }
     }
 }

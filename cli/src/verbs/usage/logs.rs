@@ -69,10 +69,10 @@ pub(crate) fn read_files(program: &Program, logs: Vec<Found>, exactness: Exactne
 impl Read {
     /// Reports on standard error the files that could not be read, or are not logs. Returns the exit code.
     pub(crate) fn report(&self) -> u8 {
-        let mut code = exit::FINE;
+        let mut code = exit::SUCCESS;
         let mut others = Vec::new();
         for (found, error) in &self.failures {
-            let is_no_log = error.exit_code() == exit::WRONG_USE
+            let is_no_log = error.exit_code() == exit::USAGE
                 || matches!(error, Error::Source(SourceError::NotRegular { .. }));
             if is_no_log && !found.is_named {
                 others.push(found);

@@ -246,7 +246,7 @@ impl<'s> Check<'s> {
             };
             return (exit::FAILED, what);
         }
-        (exit::FINE, self.good(head))
+        (exit::SUCCESS, self.good(head))
     }
 
     /// The last signed record; 0 if there is none.

@@ -61,7 +61,7 @@ pub(crate) fn run(program: &Program, args: &VerifyArgs) -> Result<u8, Error> {
     let path = args.audit.display();
     // A manipulated trail may contain any text.
     let written = match code {
-        exit::FINE => {
+        exit::SUCCESS => {
             let report = wrap_lines(&neutralise(&report), sentence_width());
             io::stdout().write_all(report.as_bytes())
         }

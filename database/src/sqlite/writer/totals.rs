@@ -1,4 +1,4 @@
-//! What a session has next to its entries: tokens, warnings, and what its agent may do.
+//! Rows of usage, warnings and authority.
 
 use std::collections::BTreeMap;
 

@@ -64,7 +64,7 @@ pub use self::recent::RecentIds;
 use self::{held::HeldResults, open::OpenCalls};
 pub use self::{
     limits::Limits,
-    outcome::{ToolOutcome, Wording},
+    outcome::{ResultParser, ToolOutcome},
     result::{CallResult, ResultKey},
 };
 use super::{

@@ -54,7 +54,7 @@ pub struct ToolOutcome<W = ()> {
     /// The title of `action`, which then replaces what the beginning said, of whatever kind it is.
     pub title: Option<Text>,
     /// What a person is shown: of an edit its diff, with the line numbers of the file. Where it says more than the
-    /// call does, it is kept as the further field [`Wording::DETAIL`].
+    /// call does, it is kept as the further field [`ResultParser::DETAIL`].
     pub detail: Option<Text>,
     /// How long the call took, in milliseconds.
     pub duration_ms: Option<u64>,
@@ -68,7 +68,7 @@ pub struct ToolOutcome<W = ()> {
 }
 
 /// How the words of one agent's results are read, once it is known what the call does.
-pub trait Wording: Clone {
+pub trait ResultParser: Clone {
     /// The further field in which a detail is kept that has no other place.
     const DETAIL: &'static str = "detail";
     /// Whether a command that failed is stated to have failed, if the log has no exit code.
@@ -79,7 +79,7 @@ pub trait Wording: Clone {
 }
 
 /// Nothing is in the words.
-impl Wording for () {}
+impl ResultParser for () {}
 
 impl<W> ToolOutcome<W> {
     /// A result that states nothing more.
@@ -147,7 +147,7 @@ impl<W> ToolOutcome<W> {
     /// Reads what the words of the body say. Pictures move with the part of it that is left.
     fn read(&mut self, action: &mut ActionType)
     where
-        W: Wording,
+        W: ResultParser,
     {
         let images = std::mem::take(&mut self.images);
         if images.is_empty() {
@@ -165,7 +165,7 @@ impl<W> ToolOutcome<W> {
     }
 }
 
-impl<W: Wording> CallResult for ToolOutcome<W> {
+impl<W: ResultParser> CallResult for ToolOutcome<W> {
     fn complete(mut self, call: &mut NormalizedEntry) {
         let Some(tool) = call.tool_mut() else { return };
         match self.action.take() {

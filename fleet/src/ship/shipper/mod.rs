@@ -167,7 +167,7 @@ impl<'a> Shipper<'a> {
         let is_whole = !self.has_lost
             && !self.finder.has_failed()
             && self.logs.values().all(|log| log.trouble.is_none() && !log.has_lost);
-        Ok(if is_whole { exit::FINE } else { exit::FAILED })
+        Ok(if is_whole { exit::SUCCESS } else { exit::FAILED })
     }
 
     /// Polls everything once. `is_last` means that no more data is awaited.

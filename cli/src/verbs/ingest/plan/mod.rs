@@ -10,7 +10,7 @@
 //! Not detected: a copy of an earlier state of a log that was deleted, if no run saw both; and a change that
 //! the system does not record ([`Identity::is_untouched_since`]).
 
-mod alike;
+mod dedup;
 mod found;
 
 use std::{
@@ -24,7 +24,7 @@ use foldline_database::sqlite::{Copy, Database, Known};
 use foldline_domain::Digest;
 
 use self::{
-    alike::{Alike, Decision},
+    dedup::{ContentDedup, Decision},
     found::Found,
 };
 use super::{
@@ -124,7 +124,7 @@ pub(crate) fn copies(files: &[PathBuf], openers: &Openers) -> BTreeSet<PathBuf> 
     }
     for files in by_beginning.into_values().filter(|files| files.len() > 1) {
         for (found, decision) in
-            Alike::new(files, Vec::new(), Vec::new(), &BTreeSet::new(), openers).decide()
+            ContentDedup::new(files, Vec::new(), Vec::new(), &BTreeSet::new(), openers).decide()
         {
             if matches!(decision, Decision::Copy { .. }) {
                 copies.insert(found.path);
@@ -188,7 +188,7 @@ impl<'a> Planner<'a> {
             }
             let mut names = BTreeMap::new();
             for (found, decision) in
-                Alike::new(files, known, copies, &self.claimed, &self.openers).decide()
+                ContentDedup::new(files, known, copies, &self.claimed, &self.openers).decide()
             {
                 self.decided(found, decision, &mut names)?;
             }

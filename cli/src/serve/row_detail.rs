@@ -1,8 +1,8 @@
-//! [`SecondLine`]: what the list says below a title.
+//! [`RowDetail`]: what the list says below a title.
 
 /// What the list says below a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SecondLine {
+pub(super) enum RowDetail {
     /// An entry that was found, and the text around the words, which are marked by `true`.
     Found(i64, Vec<(String, bool)>),
     /// What the session asks a person.

@@ -1,4 +1,4 @@
-//! [`Weave`]: merges the standard output and the standard error of an agent into one log.
+//! [`Interleaver`]: merges the standard output and the standard error of an agent into one log.
 
 use foldline_agents::aside;
 use foldline_domain::Timestamp;
@@ -11,7 +11,7 @@ const HELD: usize = 1 << 20;
 /// Standard output is passed on immediately, in pieces of any size. Standard error waits for the end of the
 /// current line of standard output.
 #[derive(Debug, Default)]
-pub(super) struct Weave {
+pub(super) struct Interleaver {
     /// Whether standard output is in the middle of a line.
     is_mid_line: bool,
     /// The beginning of a line of standard error.
@@ -20,7 +20,7 @@ pub(super) struct Weave {
     held: Vec<u8>,
 }
 
-impl Weave {
+impl Interleaver {
     /// Adds a piece of standard output to the log.
     pub(super) fn stdout(&mut self, piece: &[u8], log: &mut Vec<u8>) {
         if self.held.is_empty() {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn standard_error_stands_between_lines() {
-        let (mut weave, mut log) = (Weave::default(), Vec::new());
+        let (mut weave, mut log) = (Interleaver::default(), Vec::new());
         weave.stderr(b"one\nhalf", AT, &mut log);
         weave.stdout(b"{\"a\":", &mut log);
         weave.stderr(b" a line\n\ntwo\n", AT, &mut log);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn standard_output_is_as_it_was() {
-        let (mut weave, mut log) = (Weave::default(), Vec::new());
+        let (mut weave, mut log) = (Interleaver::default(), Vec::new());
         for piece in [&b"{}"[..], b"\n", b"", b"no end"] {
             weave.stdout(piece, &mut log);
         }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn neither_stream_holds_the_other_up_for_ever() {
-        let (mut weave, mut log) = (Weave::default(), Vec::new());
+        let (mut weave, mut log) = (Interleaver::default(), Vec::new());
         weave.stdout(b"{", &mut log);
         let line = "x".repeat(1000) + "\n";
         for _ in 0..3000 {

@@ -1,4 +1,4 @@
-//! [`Alike`]: files and sources that begin with the same line, compared by their whole content.
+//! [`ContentDedup`]: files and sources that begin with the same line, compared by their whole content.
 
 use std::{
     cmp::Reverse,
@@ -36,7 +36,7 @@ pub(super) enum Decision {
 type Contents = BTreeMap<u64, Digest>;
 
 /// Files and sources to be compared.
-pub(super) struct Alike<'c> {
+pub(super) struct ContentDedup<'c> {
     files: Vec<Found>,
     sources: Vec<Known>,
     /// What is known to be the beginning of one of the sources.
@@ -59,7 +59,7 @@ struct Elsewhere {
     contents: Contents,
 }
 
-impl<'c> Alike<'c> {
+impl<'c> ContentDedup<'c> {
     pub(super) fn new(
         files: Vec<Found>,
         sources: Vec<Known>,

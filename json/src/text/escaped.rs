@@ -1,4 +1,4 @@
-//! [`Spelling`]: a text in its escaped form, so that its lines are found without decoding it.
+//! [`EscapedText`]: a text in its escaped form, so that its lines are found without decoding it.
 
 use std::{borrow::Cow, iter};
 
@@ -13,7 +13,7 @@ use crate::{Raw, count_line_feeds, decode_body, string_body, unescape};
 
 /// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]
-pub enum Spelling<'t> {
+pub enum EscapedText<'t> {
     /// The body of a JSON literal without `\u` codes: a line feed is `\n` in it, and most control characters do not
     /// occur.
     Escaped(&'t str),
@@ -21,7 +21,7 @@ pub enum Spelling<'t> {
     Plain(Cow<'t, str>),
 }
 
-impl<'t> Spelling<'t> {
+impl<'t> EscapedText<'t> {
     /// The stored representation, if lines can be searched in it.
     pub fn of(text: &'t Text) -> Self {
         match text.form() {
@@ -134,19 +134,19 @@ impl<'t> Spelling<'t> {
     }
 }
 
-impl<'t> From<&'t str> for Spelling<'t> {
+impl<'t> From<&'t str> for EscapedText<'t> {
     fn from(text: &'t str) -> Self {
         Self::Plain(text.into())
     }
 }
 
-impl<'t> From<&'t String> for Spelling<'t> {
+impl<'t> From<&'t String> for EscapedText<'t> {
     fn from(text: &'t String) -> Self {
         Self::from(text.as_str())
     }
 }
 
-impl Default for Spelling<'_> {
+impl Default for EscapedText<'_> {
     fn default() -> Self {
         Self::from("")
     }

@@ -1,4 +1,4 @@
-//! [`Beside`]: a server that runs next to an agent, for `foldline run`.
+//! [`BackgroundServer`]: a server that runs next to an agent, for `foldline run`.
 
 use std::{
     net::SocketAddr,
@@ -20,12 +20,12 @@ use super::{
 use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// A server on a separate thread, for a database that the caller updates.
-pub(crate) struct Beside {
+pub(crate) struct BackgroundServer {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<Result<(), Error>>,
 }
 
-impl Beside {
+impl BackgroundServer {
     /// Starts the server, and prints its address. Returns the consumer of the events of the log at `path`, and
     /// a function to call after each update of the database, and to drop after the last one.
     pub(crate) fn start(

@@ -1,4 +1,4 @@
-//! [`Patience`]: how long an answer may take.
+//! [`Deadline`]: how long an answer may take.
 
 use std::{
     sync::{Arc, Weak},
@@ -7,13 +7,13 @@ use std::{
 
 /// The time for an answer, which ends early when its client has gone.
 #[derive(Clone, Debug)]
-pub(super) struct Patience {
+pub(super) struct Deadline {
     end: Instant,
     /// Dropped with the request.
     client: Weak<()>,
 }
 
-impl Patience {
+impl Deadline {
     /// This much time, as long as the request holds `client`.
     pub(super) fn new(longest: Duration, client: &Arc<()>) -> Self {
         Self { end: Instant::now() + longest, client: Arc::downgrade(client) }
@@ -37,9 +37,9 @@ mod tests {
     #[test]
     fn it_ends_with_its_time_and_with_its_client() {
         let client = Arc::new(());
-        let patience = Patience::new(Duration::from_secs(600), &client);
+        let patience = Deadline::new(Duration::from_secs(600), &client);
         assert!(!patience.is_over());
-        assert!(Patience::new(Duration::ZERO, &client).is_over());
+        assert!(Deadline::new(Duration::ZERO, &client).is_over());
         drop(client);
         assert!(patience.is_over());
     }

@@ -1,4 +1,4 @@
-//! [`Turns`]: a value that several threads use in a fixed order.
+//! [`TicketLock`]: a value that several threads use in a fixed order.
 
 use std::{
     hint,
@@ -15,14 +15,14 @@ const LOOKS: usize = 200;
 const STOPPED: u64 = u64::MAX;
 
 /// A value that is used in numbered turns, each of which waits for the previous one.
-pub(super) struct Turns<T> {
+pub(super) struct TicketLock<T> {
     value: Mutex<T>,
     /// Changed only while the value is locked.
     next: AtomicU64,
     changed: Condvar,
 }
 
-impl<T> Turns<T> {
+impl<T> TicketLock<T> {
     /// A value whose first turn has the number 0.
     pub(super) fn new(value: T) -> Self {
         Self { value: Mutex::new(value), next: AtomicU64::new(0), changed: Condvar::new() }

@@ -1,4 +1,4 @@
-//! [`Examining`]: reads a log and notes facts about it that its events do not state.
+//! [`DiagnosticReducer`]: reads a log and notes facts about it that its events do not state.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use foldline::{
 use foldline_domain::{CorrId, DomainEvent, Located, Position, WarningKind};
 
 use super::{
-    dynamic::{AnyState, DynExecutor, Preparsed},
+    dynamic::{AnyState, DynExecutor, SplitExecutor},
     sessions::{Sessions, SessionsState},
     wire::Record,
 };
@@ -20,11 +20,11 @@ use super::{
 ///
 /// ```
 /// use foldline::{processor::{Finished, Processor}, transduce::Transducer};
-/// use foldline_agents::{DynExecutor, Examining, claude::ClaudeSession};
-/// use foldline_domain::{Located, drift::Drift};
+/// use foldline_agents::{DynExecutor, DiagnosticReducer, claude::ClaudeSession};
+/// use foldline_domain::{Located, drift::SchemaDrift};
 ///
-/// let examining = Examining::new(DynExecutor::new(ClaudeSession));
-/// let mut processor = Processor::new(Records, Transducer::new(examining, Drift::default()));
+/// let examining = DiagnosticReducer::new(DynExecutor::new(ClaudeSession));
+/// let mut processor = Processor::new(Records, Transducer::new(examining, SchemaDrift::default()));
 /// let line = r#"{"type":"mode","mode":"normal","sessionId":"a"}"#;
 /// processor.push(format!("{line}\n{line}\n").as_bytes(), |never| match never {});
 /// let Finished { state, emitter, .. } = processor.finish(|never| match never {});
@@ -32,11 +32,11 @@ use super::{
 /// assert!(emitter.is_empty());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Examining {
-    sessions: Sessions<Preparsed>,
+pub struct DiagnosticReducer {
+    sessions: Sessions<SplitExecutor>,
 }
 
-/// The state of an [`Examining`].
+/// The state of an [`DiagnosticReducer`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExaminedState {
     sessions: SessionsState<AnyState>,
@@ -51,10 +51,10 @@ pub struct Ignored {
     by_type: BTreeMap<String, u64>,
 }
 
-impl Examining {
+impl DiagnosticReducer {
     /// Examines a log that `executor` reads.
     pub fn new(executor: DynExecutor) -> Self {
-        Self { sessions: Sessions::new(Preparsed::new(executor)) }
+        Self { sessions: Sessions::new(SplitExecutor::new(executor)) }
     }
 }
 
@@ -123,7 +123,7 @@ impl Ignored {
     }
 }
 
-impl<'a> Reducer<Located<Record<'a>>, ExaminedState, Located<DomainEvent>> for Examining {
+impl<'a> Reducer<Located<Record<'a>>, ExaminedState, Located<DomainEvent>> for DiagnosticReducer {
     fn init(&self) -> ExaminedState {
         ExaminedState {
             sessions: self.sessions.init(),
