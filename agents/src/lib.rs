@@ -27,6 +27,8 @@ mod reducing;
 mod registry;
 pub mod report;
 mod sessions;
+#[cfg(feature = "databases")]
+pub mod sqlite;
 pub mod tutorial;
 pub mod wire;
 

@@ -3,6 +3,9 @@
 #[allow(dead_code, reason = "an example has a `main`")]
 #[path = "../examples/own_agent.rs"]
 mod own_agent;
+#[allow(dead_code, reason = "an example has a `main`")]
+#[path = "../examples/own_database.rs"]
+mod own_database;
 
 use std::{
     convert::Infallible,
@@ -15,6 +18,7 @@ use foldline::transduce::{Batch, Emitter, Resume, memoryless};
 use foldline_agents::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object};
 use foldline_cli::Program;
 use foldline_domain::{DomainEvent, Located, NormalizedEntryType, tool_calls::ToolOutcome};
+use rusqlite::Connection;
 use serde_json::Value;
 
 const LOG: &str = include_str!("../examples/parrot.jsonl");
@@ -49,6 +53,39 @@ impl Place {
 
 fn code(code: u8) -> String {
     format!("{:?}", ExitCode::from(code))
+}
+
+/// Its database is found in its home, opened, followed and ingested like a log of lines.
+#[test]
+fn an_agent_of_another_crate_may_keep_its_sessions_in_a_database() {
+    let (place, program) = (Place::new(), own_database::program());
+    let connection = Connection::open(place.path("sessions.db")).unwrap();
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
+    let table = "CREATE TABLE messages (session TEXT, at INTEGER, role TEXT, text TEXT)";
+    connection.execute(table, []).unwrap();
+    let add = |session: &str, text: &str| {
+        let sql = "INSERT INTO messages VALUES (?1, 1760000000000, 'user', ?2)";
+        connection.execute(sql, [session, text]).unwrap();
+    };
+    add("nest-1", "What shines?");
+    add("nest-2", "And there?");
+    let replay = ["replay", "@sessions.db", "--format", "conversation", "--out", "@out"];
+    assert_eq!(place.run(&program, &replay), code(0));
+    let out = place.read("out");
+    assert!(out.contains("What shines?") && out.contains("And there?"), "{out}");
+    // The message is only in the write-ahead log.
+    for text in ["", "Later"] {
+        if !text.is_empty() {
+            add("nest-1", text);
+        }
+        assert_eq!(place.run(&program, &["ingest", "@sessions.db", "--db", "@db"]), code(0));
+    }
+    let database = Connection::open(place.path("db")).unwrap();
+    let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM sessions"), 2);
+    assert_eq!(count("SELECT count(*) FROM entries WHERE content = 'Later'"), 1);
+    // A program without the agent does not read it.
+    assert_ne!(place.run(&Program::builtin(), &replay), code(0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 use super::{
-    opener::{Openers, Stored},
+    opener::{Openers, StoredLines},
     status::status,
 };
 use crate::ledger::{Extent, Identity};
@@ -22,7 +22,7 @@ use crate::ledger::{Extent, Identity};
 pub(super) enum FileContent {
     Plain(File),
     Compressed(Box<Compressed>),
-    Stored(Box<dyn Stored>),
+    Stored(Box<StoredLines>),
 }
 
 impl FileContent {
@@ -31,10 +31,9 @@ impl FileContent {
         let mut magic = Vec::new();
         (&file).take(16).read_to_end(&mut magic)?;
         file.rewind()?;
-        let file = match openers.stored(path, &magic, file) {
-            Ok(stored) => return Ok(Self::Stored(stored)),
-            Err(file) => file,
-        };
+        if let Some(log) = openers.stored(path, &magic) {
+            return Ok(Self::Stored(Box::new(StoredLines::new(log, file))));
+        }
         // Gzip, with the only method of compression that there is.
         match magic.starts_with(&[0x1F, 0x8B, 8]) {
             true => Ok(Self::Compressed(Box::new(Compressed::new(file)?))),

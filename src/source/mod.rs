@@ -46,7 +46,7 @@ pub use self::{
     follow::Follow,
     log_file::LogFile,
     notice::Notice,
-    opener::{Opener, Openers, Stored},
+    opener::{Opener, Openers, StoredLog},
     rotated::rotated_files,
     status::{status, written},
     step::{Step, Until},

@@ -1,49 +1,77 @@
 //! [`Opener`]: logs whose content is not the bytes of one file.
 
 use std::{
+    cell::OnceCell,
     fmt,
     fs::{File, Metadata},
-    io::{self, Read, Seek},
+    io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use super::{Follow, LogFile, SourceError, Until};
+use super::{Follow, LogFile, SourceError, Until, status::status};
 use crate::ledger::Identity;
 
-/// The content of a log that is a database, a folder or a document: lines that are made when they are read. Any part
-/// of it may change, whereas a file of lines grows at its end.
-pub trait Stored: Read + Seek + fmt::Debug + Send {
-    /// The metadata of all files that it consists of, as an identity with a read length of 0. It must be cheap: it is
-    /// asked for whenever the log may have changed.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    fn status(&self) -> io::Result<Identity>;
+/// The number of attempts to read a log that its program changes at the same time.
+const ATTEMPTS: usize = 3;
 
-    /// The metadata of the file that was opened.
+/// A log that is a database, a folder or a document: it is read as the lines that it is written out as.
+pub trait StoredLog: fmt::Debug + Send {
+    /// The metadata of everything that the log consists of, given that of the opened `file`. The size and the times
+    /// have to change with every part. It must be cheap: it is asked for whenever the log may have changed.
     ///
     /// # Errors
-    /// It cannot be read.
-    fn metadata(&self) -> io::Result<Metadata>;
+    /// A part cannot be read.
+    fn status(&self, file: Identity) -> io::Result<Identity> {
+        Ok(file)
+    }
 
-    /// The length of the lines in bytes.
+    /// Writes the log as lines. Equal content has to give equal lines.
     ///
     /// # Errors
-    /// They cannot be made.
-    fn length(&self) -> io::Result<u64>;
+    /// It cannot be read, or `out` fails.
+    fn write(&self, file: &File, out: &mut dyn Write) -> io::Result<()>;
 }
 
 /// Recognises files that hold a log in another form than lines.
 pub trait Opener: Send + Sync {
-    /// The log in an open file, which begins with the bytes `head`; or the file, if it is not one of this kind.
-    ///
-    /// # Errors
-    /// Not an error, but the file itself: the next opener is asked.
-    fn open(&self, path: &Path, head: &[u8], file: File) -> Result<Box<dyn Stored>, File>;
+    /// The log in the file at `path`, which begins with the bytes `head`; `None` if it is not one of this kind.
+    fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>>;
 }
 
 /// The openers that a program knows, in order. Without any, a log is a file of lines, plain or compressed.
+///
+/// ```
+/// use std::{fs::File, io::{self, Read, Write}, path::Path, sync::Arc};
+///
+/// use foldline::source::{Opener, Openers, StoredLog};
+///
+/// /// Texts whose records end with a semicolon.
+/// #[derive(Debug)]
+/// struct Semicolons;
+///
+/// impl Opener for Semicolons {
+///     fn open(&self, path: &Path, _: &[u8]) -> Option<Box<dyn StoredLog>> {
+///         let is_one = path.extension().is_some_and(|extension| extension == "semicolons");
+///         is_one.then(|| Box::new(Semicolons) as _)
+///     }
+/// }
+///
+/// impl StoredLog for Semicolons {
+///     fn write(&self, mut file: &File, out: &mut dyn Write) -> io::Result<()> {
+///         let mut text = String::new();
+///         file.read_to_string(&mut text)?;
+///         out.write_all(text.replace(';', "\n").as_bytes())
+///     }
+/// }
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("a.semicolons");
+/// std::fs::write(&path, "one;two;")?;
+/// let openers: Openers = [Arc::new(Semicolons) as Arc<dyn Opener>].into_iter().collect();
+/// assert_eq!(openers.open(&path)?.read()?, b"one\ntwo\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Openers(Arc<[Arc<dyn Opener>]>);
 
@@ -72,20 +100,8 @@ impl Openers {
         Follow::of(self.open_regular(path)?, until)
     }
 
-    /// The log in an open file, or the file, if no opener knows it.
-    pub(super) fn stored(
-        &self,
-        path: &Path,
-        head: &[u8],
-        file: File,
-    ) -> Result<Box<dyn Stored>, File> {
-        self.0
-            .iter()
-            .try_fold(file, |file, opener| match opener.open(path, head, file) {
-                Ok(stored) => Err(stored),
-                Err(file) => Ok(file),
-            })
-            .map_or_else(Ok, Err)
+    pub(super) fn stored(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
+        self.0.iter().find_map(|opener| opener.open(path, head))
     }
 }
 
@@ -98,5 +114,85 @@ impl FromIterator<Arc<dyn Opener>> for Openers {
 impl fmt::Debug for Openers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Openers({})", self.0.len())
+    }
+}
+
+/// The lines of a stored log. They are written to an unlinked temporary file when they are needed first, and are those
+/// of one moment: they do not grow like a log.
+#[derive(Debug)]
+pub(super) struct StoredLines {
+    log: Box<dyn StoredLog>,
+    file: File,
+    lines: OnceCell<WrittenLines>,
+}
+
+#[derive(Debug)]
+struct WrittenLines {
+    file: File,
+    /// The status of the log before it was read.
+    status: Identity,
+}
+
+impl StoredLines {
+    pub(super) fn new(log: Box<dyn StoredLog>, file: File) -> Self {
+        Self { log, file, lines: OnceCell::new() }
+    }
+
+    /// The metadata of the opened file.
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    /// The length of the lines in bytes.
+    pub(super) fn length(&self) -> io::Result<u64> {
+        Ok(self.lines()?.file.metadata()?.len())
+    }
+
+    /// The status of the whole log, with a read length of 0. Its size is not that of the lines, which is not known
+    /// without reading it.
+    pub(super) fn status(&self) -> io::Result<Identity> {
+        match self.lines.get() {
+            Some(lines) => Ok(lines.status),
+            None => self.log.status(status(&self.file.metadata()?)),
+        }
+    }
+
+    fn lines(&self) -> io::Result<&WrittenLines> {
+        if let Some(lines) = self.lines.get() {
+            return Ok(lines);
+        }
+        let lines = self.write()?;
+        Ok(self.lines.get_or_init(|| lines))
+    }
+
+    fn write(&self) -> io::Result<WrittenLines> {
+        let mut attempt = 1;
+        loop {
+            let status = self.status()?;
+            let mut out = BufWriter::new(tempfile::tempfile()?);
+            (&self.file).rewind()?;
+            self.log.write(&self.file, &mut out)?;
+            out.flush()?;
+            let now = self.status()?;
+            let is_unchanged = (now.size, now.modified) == (status.size, status.modified);
+            if is_unchanged || attempt == ATTEMPTS {
+                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                (&file).rewind()?;
+                return Ok(WrittenLines { file, status });
+            }
+            attempt += 1;
+        }
+    }
+}
+
+impl Read for StoredLines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.lines()?.file).read(buffer)
+    }
+}
+
+impl Seek for StoredLines {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        (&self.lines()?.file).seek(to)
     }
 }

@@ -3,15 +3,10 @@
 //! `PRAGMA user_version` counts the migrations that were applied. A database is only ever migrated
 //! forward, each step in a separate transaction; a database of a later version is rejected.
 //!
-//! Version 1, and what each later version changes:
+//! Version 1:
 //!
 //! ```sql
 #![doc = include_str!("schema.sql")]
-#![doc = include_str!("schema_2.sql")]
-#![doc = include_str!("schema_3.sql")]
-#![doc = include_str!("schema_4.sql")]
-#![doc = include_str!("schema_5.sql")]
-#![doc = include_str!("schema_6.sql")]
 //! ```
 //!
 //! Moments are milliseconds since 1970-01-01T00:00:00Z.
@@ -42,30 +37,11 @@ impl From<rusqlite::Error> for Unfit {
 /// `fold`, which identifies databases of this program (`PRAGMA application_id`).
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"fold");
 
-/// The migrations from version 0 to 1, from 1 to 2, and so on. Never changed after a release.
-const MIGRATIONS: &[&str] = &[
-    include_str!("schema.sql"),
-    include_str!("schema_2.sql"),
-    include_str!("schema_3.sql"),
-    include_str!("schema_4.sql"),
-    include_str!("schema_5.sql"),
-    include_str!("schema_6.sql"),
-];
+/// The tables of a database, in SQL, with comments that describe each column.
+pub const SCHEMA: &str = include_str!("schema.sql");
 
-/// The tables of a database, in SQL, with comments that describe each column, and the changes of later versions.
-pub const SCHEMA: &str = concat!(
-    include_str!("schema.sql"),
-    "\n",
-    include_str!("schema_2.sql"),
-    "\n",
-    include_str!("schema_3.sql"),
-    "\n",
-    include_str!("schema_4.sql"),
-    "\n",
-    include_str!("schema_5.sql"),
-    "\n",
-    include_str!("schema_6.sql")
-);
+/// The migrations from version 0 to 1, from 1 to 2, and so on. Never changed after a release.
+const MIGRATIONS: &[&str] = &[SCHEMA];
 
 /// The current version, which this program reads and writes.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;

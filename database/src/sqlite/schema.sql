@@ -23,12 +23,16 @@ CREATE TABLE sources (
     crc32       INTEGER NOT NULL,
     -- The one that goes on. Deferred, as SQLite would else prepare to undo the statement that sets it, and write out the
     -- search index for that.
-    session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED
+    session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
+    -- A log that continues in another file restarts at byte 0, and its earlier entries are further on.
+    max_offset  INTEGER NOT NULL DEFAULT 0 -- the greatest offset in any of its files
 ) STRICT;
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
 CREATE INDEX sources_by_session ON sources (session);
 CREATE INDEX sources_by_first_line ON sources (first_line);
+-- SQLite compares the index with the column, which no checksum covers.
+CREATE INDEX sources_by_max_offset ON sources (max_offset);
 
 -- Contents that are the beginning of a source, and the file that had each: a copy, which adds nothing.
 CREATE TABLE copies (
@@ -97,8 +101,10 @@ CREATE TABLE sessions (
     last_at           INTEGER,          -- the latest moment seen
     entries           INTEGER NOT NULL DEFAULT 0, -- how many there are, or were before pruning
     pruned_to         INTEGER,          -- entries before this byte of the source were removed; NULL: none
-    crc32             INTEGER NOT NULL
+    crc32             INTEGER NOT NULL,
+    number            INTEGER NOT NULL DEFAULT 0 -- 0, 1, 2, .. within the source
 ) STRICT;
+CREATE UNIQUE INDEX sessions_by_number ON sessions (source, number);
 CREATE INDEX sessions_by_source ON sessions (source, session_id);
 CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
@@ -152,12 +158,12 @@ CREATE TABLE tool_paths (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tool_paths_by_path ON tool_paths (path);
 
--- Entries that still grow.
+-- Entries that still grow. Two sessions of a source may have open entries of one id.
 CREATE TABLE open_entries (
-    source  INTEGER NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     corr_id TEXT NOT NULL,
     entry   INTEGER NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
-    PRIMARY KEY (source, corr_id)
+    PRIMARY KEY (session, corr_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX open_entries_by_entry ON open_entries (entry);
 
@@ -184,7 +190,8 @@ CREATE TABLE message_usage (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_usage_by_message ON message_usage (message_id) WHERE message_id <> '';
 
--- The tokens, each message once: in the session that tells the most of it, the first of several.
+-- The tokens, each message once: in the session with most of them, the first of several. A sum of integers would fail
+-- on the extreme numbers of one log.
 CREATE VIEW usage AS
 SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
        cache_write_1h_tokens, reasoning_tokens, cost_usd
@@ -192,7 +199,7 @@ FROM message_usage AS used
 WHERE message_id = '' OR session = (
     SELECT session FROM message_usage AS told
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(output_tokens) DESC, session LIMIT 1
+    GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session LIMIT 1
 );
 
 -- Each kind and subject once: how often, and where first.
@@ -210,23 +217,53 @@ CREATE TABLE warnings (
     PRIMARY KEY (session, kind, subject)
 ) STRICT, WITHOUT ROWID;
 
+-- What an agent may do without asking, whenever its log states something new about that.
+CREATE TABLE authority (
+    id              INTEGER PRIMARY KEY,
+    session         INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    entries         INTEGER NOT NULL,   -- how many entries of the session were before it
+    line            INTEGER NOT NULL,   -- where it is in the source
+    offset          INTEGER NOT NULL,
+    since           INTEGER,            -- the moment, as stated
+    last_at         INTEGER,            -- the latest moment before it
+    permission_mode TEXT,               -- in the agent's words
+    approval_policy TEXT,
+    sandbox         TEXT,
+    allowed         TEXT,               -- reading, asking, edits, sandbox, policy, everything; NULL: unknown
+    crc32           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX authority_by_session ON authority (session);
+CREATE INDEX authority_by_allowed ON authority (allowed);
+
+-- The texts whose words are in the search index. Of a longer text, only the words of its first mebibyte are: a million
+-- different words would take hundreds of megabytes of memory while they are added.
+CREATE VIEW searched AS
+SELECT id, iif(length(CAST(content AS BLOB)) <= 1048576, content,
+               CAST(substr(CAST(content AS BLOB), 1, 1048576) AS TEXT)) AS content,
+       iif(output IS NULL OR length(CAST(output AS BLOB)) <= 1048576, output,
+           CAST(substr(CAST(output AS BLOB), 1, 1048576) AS TEXT)) AS output
+FROM entries;
 -- The words of the entries. The text itself stays in `entries`. Who adds an entry adds its words too: a
 -- trigger would make SQLite write the index out for every single row. Triggers keep the two in step,
 -- whoever deletes or changes rows.
 CREATE VIRTUAL TABLE search USING fts5 (
     content, output,
-    content = 'entries', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    content = 'searched', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Up to eight pieces of the index stay side by side, not four: fewer bytes are written again and again, and a
 -- search takes some microseconds more.
 INSERT INTO search (search, rank) VALUES ('automerge', 8);
-CREATE TRIGGER entries_deleted AFTER DELETE ON entries BEGIN
+-- Before the change of the row, which is where the words come from.
+CREATE TRIGGER entries_deleted BEFORE DELETE ON entries BEGIN
     INSERT INTO search (search, rowid, content, output)
-    VALUES ('delete', old.id, old.content, old.output);
+    SELECT 'delete', id, content, output FROM searched WHERE id = old.id;
+END;
+CREATE TRIGGER entries_change BEFORE UPDATE OF content, output ON entries
+WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
+    INSERT INTO search (search, rowid, content, output)
+    SELECT 'delete', id, content, output FROM searched WHERE id = old.id;
 END;
 CREATE TRIGGER entries_changed AFTER UPDATE OF content, output ON entries
 WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
-    INSERT INTO search (search, rowid, content, output)
-    VALUES ('delete', old.id, old.content, old.output);
-    INSERT INTO search (rowid, content, output) VALUES (new.id, new.content, new.output);
+    INSERT INTO search (rowid, content, output) SELECT id, content, output FROM searched WHERE id = new.id;
 END;

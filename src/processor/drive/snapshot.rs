@@ -63,7 +63,7 @@ impl<S, M: Resume> Finished<S, M> {
 }
 
 /// Incremented when the meaning of a stored snapshot changes.
-const VERSION: u32 = 7;
+const VERSION: u32 = 1;
 
 /// A snapshot in its stored form.
 #[derive(Serialize, Deserialize)]

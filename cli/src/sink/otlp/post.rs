@@ -37,9 +37,8 @@ impl Poster {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .user_agent(concat!("foldline/", env!("CARGO_PKG_VERSION")));
-        #[cfg(feature = "otlp")]
-        let config = config.tls_config(tls());
+            .user_agent(concat!("foldline/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls());
         Self(config.build().new_agent())
     }
 
@@ -162,7 +161,6 @@ fn rejected(body: &[u8]) -> (u64, String) {
 }
 
 /// TLS with the certificates of the system.
-#[cfg(feature = "otlp")]
 fn tls() -> ureq::tls::TlsConfig {
     use std::sync::Arc;
 

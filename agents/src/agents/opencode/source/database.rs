@@ -29,7 +29,7 @@ pub(super) fn has_sessions(connection: &Connection) -> bool {
 }
 
 /// Writes the sessions in the order of their creation.
-pub(super) fn write(connection: &Connection, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
     // All queries read the same state of the database.
     let _transaction = connection.unchecked_transaction().map_err(io::Error::other)?;
     let infos = infos(connection).map_err(io::Error::other)?;
@@ -39,12 +39,7 @@ pub(super) fn write(connection: &Connection, out: &mut impl Write) -> io::Result
     Ok(())
 }
 
-fn session(
-    connection: &Connection,
-    id: &str,
-    info: &Value,
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn session(connection: &Connection, id: &str, info: &Value, out: &mut dyn Write) -> io::Result<()> {
     let mut document = Document::begin(info, out)?;
     for (message, mut info) in stored(connection, "message", "session_id", id)? {
         let mut parts = Vec::new();

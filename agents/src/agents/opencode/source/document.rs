@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 const LINE: usize = 4 << 20;
 
 /// The lines of a session that is being written.
-pub(super) struct Document<'o, W> {
-    out: &'o mut W,
+pub(super) struct Document<'o> {
+    out: &'o mut dyn Write,
     /// The beginning of each line.
     head: String,
     /// The length of the messages in the current line.
     length: usize,
 }
 
-impl<'o, W: Write> Document<'o, W> {
+impl<'o> Document<'o> {
     /// Begins a session with these facts.
-    pub(super) fn begin(info: &Value, out: &'o mut W) -> io::Result<Self> {
+    pub(super) fn begin(info: &Value, out: &'o mut dyn Write) -> io::Result<Self> {
         let head = format!("{{\"info\":{info},\"messages\":[");
         out.write_all(head.as_bytes())?;
         Ok(Self { out, head, length: 0 })

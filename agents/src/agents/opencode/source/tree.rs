@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{ledger::Identity, source::status};
+use foldline::{
+    ledger::Identity,
+    source::{StoredLog, status},
+};
 use serde_json::Value;
 
 use super::document::{Document, object};
@@ -34,44 +37,6 @@ impl SessionTree {
         Some(Self { storage: storage.to_owned(), session })
     }
 
-    /// The metadata of the file with its facts, together with that of the messages and the parts.
-    pub(super) fn status(&self, facts: Identity) -> io::Result<Identity> {
-        let mut whole = facts;
-        let messages = self.messages()?;
-        let parts = messages.iter().map(|path| self.parts(path));
-        let parts = parts.collect::<io::Result<Vec<_>>>()?.into_iter().flatten();
-        for path in messages.iter().cloned().chain(parts) {
-            let file = status(&fs::metadata(path)?);
-            whole.size = whole.size.saturating_add(file.size);
-            whole.modified = whole.modified.max(file.modified);
-            // A change of any file that is not long ago is one of the whole.
-            whole.changed = whole.changed.zip(file.changed).map(|(one, other)| one.max(other));
-        }
-        Ok(whole)
-    }
-
-    /// Writes the session in the order of its messages.
-    pub(super) fn write(&self, mut facts: &File, out: &mut impl Write) -> io::Result<()> {
-        let mut info = String::new();
-        io::Seek::rewind(&mut facts)?;
-        facts.read_to_string(&mut info)?;
-        let mut document = Document::begin(&Value::Object(object(&info)), out)?;
-        let mut messages = Vec::new();
-        for path in self.messages()? {
-            let info = object(&fs::read_to_string(&path)?);
-            let time = info.get("time").and_then(|time| time.get("created"));
-            messages.push((time.and_then(Value::as_i64), path));
-        }
-        messages.sort();
-        for (_, path) in messages {
-            let parts = self.parts(&path)?.into_iter();
-            let parts = parts.map(|path| Ok(Value::Object(object(&fs::read_to_string(path)?))));
-            let parts = parts.collect::<io::Result<_>>()?;
-            document.message(object(&fs::read_to_string(&path)?), parts)?;
-        }
-        document.end()
-    }
-
     fn messages(&self) -> io::Result<Vec<PathBuf>> {
         list(&self.storage.join("message"), &self.session)
     }
@@ -88,6 +53,45 @@ impl SessionTree {
                 list(&folder, &id.unwrap_or_default())
             }
         }
+    }
+}
+
+impl StoredLog for SessionTree {
+    /// The metadata of the file with its facts, together with that of the messages and the parts.
+    fn status(&self, facts: Identity) -> io::Result<Identity> {
+        let mut whole = facts;
+        let messages = self.messages()?;
+        let parts = messages.iter().map(|path| self.parts(path));
+        let parts = parts.collect::<io::Result<Vec<_>>>()?.into_iter().flatten();
+        for path in messages.iter().cloned().chain(parts) {
+            let file = status(&fs::metadata(path)?);
+            whole.size = whole.size.saturating_add(file.size);
+            whole.modified = whole.modified.max(file.modified);
+            // A change of any file that is not long ago is one of the whole.
+            whole.changed = whole.changed.zip(file.changed).map(|(one, other)| one.max(other));
+        }
+        Ok(whole)
+    }
+
+    /// Writes the session in the order of its messages.
+    fn write(&self, mut facts: &File, out: &mut dyn Write) -> io::Result<()> {
+        let mut info = String::new();
+        facts.read_to_string(&mut info)?;
+        let mut document = Document::begin(&Value::Object(object(&info)), out)?;
+        let mut messages = Vec::new();
+        for path in self.messages()? {
+            let info = object(&fs::read_to_string(&path)?);
+            let time = info.get("time").and_then(|time| time.get("created"));
+            messages.push((time.and_then(Value::as_i64), path));
+        }
+        messages.sort();
+        for (_, path) in messages {
+            let parts = self.parts(&path)?.into_iter();
+            let parts = parts.map(|path| Ok(Value::Object(object(&fs::read_to_string(path)?))));
+            let parts = parts.collect::<io::Result<_>>()?;
+            document.message(object(&fs::read_to_string(&path)?), parts)?;
+        }
+        document.end()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Connections to a database that belongs to another program, which are never written to.
+//! SQLite databases that belong to another program: for openers of agents that keep their sessions in one. They are
+//! never written to.
 
 use std::{
     fs::{self, File},
@@ -7,14 +8,21 @@ use std::{
     time::Duration,
 };
 
-use foldline::files::immutable_database;
+use foldline::{files::immutable_database, ledger::Identity, source};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+/// The magic bytes of SQLite's files.
+pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// How long a lock of the program is waited for.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Opens a database. No file is created next to it, unless its program left a write-ahead log without its index.
-pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens a database for reading. No file is created next to it, unless its program left a write-ahead log without its
+/// index.
+///
+/// # Errors
+/// It is not a database, or cannot be read.
+pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite would create a write-ahead log that is missing, to lock the database.
@@ -34,8 +42,22 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// The status of the database at `path` together with its write-ahead log, which alone changes with most commits. `file`
+/// is the status of the database file.
+pub fn status(path: &Path, file: Identity) -> Identity {
+    let Ok(log) = fs::metadata(write_ahead_log(path)) else { return file };
+    // SQLite sets the owner of the log when it opens it, which changes its other time.
+    let (log, written) = (source::status(&log), source::written(&log));
+    Identity {
+        size: file.size.saturating_add(log.size),
+        modified: file.modified.max(log.modified),
+        changed: file.changed.zip(written).map(|(file, log)| file.max(log)),
+        ..file
+    }
+}
+
 /// The path of the write-ahead log of a database.
-pub(super) fn write_ahead_log(path: &Path) -> PathBuf {
+fn write_ahead_log(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     name.into()
