@@ -6,14 +6,14 @@ use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
 const BUDGETS: [(&str, usize); 10] = [
-    (".", 9_500),
+    (".", 8_600),
     ("json", 3_200),
-    ("domain", 8_500),
-    ("agents", 22_500),
-    ("render", 11_000),
-    ("database", 9_000),
+    ("domain", 8_700),
+    ("agents", 22_000),
+    ("render", 11_100),
+    ("database", 8_700),
     ("otlp", 1_800),
-    ("testkit", 5_800),
+    ("testkit", 5_700),
     ("cli", 26_000),
     ("fleet", 12_000),
 ];

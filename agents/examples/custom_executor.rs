@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut transducer = Transducer::new(DynExecutor::new(Parrot), PatchEmitter::default());
     for line in LOG.lines() {
         foldline_agents::wire::Record::read(line, |_, record| {
-            patches.extend(transducer.step(record))
+            patches.extend(transducer.step(record));
         });
     }
     let (_state, _emitter, rest) = transducer.finish();

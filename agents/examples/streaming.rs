@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut transducer = Transducer::new(DynExecutor::new(Myna), PatchEmitter::default());
     for line in LOG.lines() {
         foldline_agents::wire::Record::read(line, |_, record| {
-            patches.extend(transducer.step(record))
+            patches.extend(transducer.step(record));
         });
     }
     patches.extend(transducer.finish().2);

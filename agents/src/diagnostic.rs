@@ -20,7 +20,7 @@ use super::{
 ///
 /// ```
 /// use foldline::{processor::{Finished, Processor}, transduce::Transducer};
-/// use foldline_agents::{DynExecutor, DiagnosticReducer, claude::ClaudeSession};
+/// use foldline_agents::{DiagnosticReducer, DynExecutor, Records, claude::ClaudeSession};
 /// use foldline_domain::{Located, drift::SchemaDrift};
 ///
 /// let examining = DiagnosticReducer::new(DynExecutor::new(ClaudeSession));

@@ -3,6 +3,7 @@
 //! An [`Executor`] reads one log format of one agent. [`ExecutorReducer`] is the reducer that runs an executor and implements
 //! the common rules. [`DynExecutor`] is an executor chosen at run time. A [`Registry`] is an extensible list of
 //! executors, which may come from other crates. The [`tutorial`] writes an executor.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod action;

@@ -1,9 +1,11 @@
 //! What the engines of databases share: rows of events, queries, and the interface between them.
 //!
 //! A [`Store`] is a database of sessions, entries, tool calls and costs, such as
-//! [`sqlite::Database`](crate::sqlite::Database). Its queries, in [`query`], are methods of `dyn Store`, so they are
+//! [`sqlite::Database`]. Its queries, in [`query`], are methods of `dyn Store`, so they are
 //! written once for all engines. [`RowEmitter`] turns domain events into changes, which become [`Rows`], the
 //! output that a store commits as a [`Ledger`](foldline::ledger::Ledger); [`SessionEvents`] reads them back.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
 
 pub(crate) mod checkpoint;
 mod dialect;

@@ -100,7 +100,7 @@ where
 
 fn log() -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    fs::read(root.join("examples/session.jsonl")).unwrap()
+    fs::read(root.join("../examples/session.jsonl")).unwrap()
 }
 
 #[test]

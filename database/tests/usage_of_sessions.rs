@@ -11,10 +11,9 @@ fn said(id: &str, output: u64) -> MessageUsage {
 
 #[test]
 fn a_message_counts_where_most_is_told_of_it() {
-    let session = |messages: &[MessageUsage]| {
-        let mut session = SessionUsage::default();
-        session.messages = messages.to_vec();
-        session
+    let session = |messages: &[MessageUsage]| SessionUsage {
+        messages: messages.to_vec(),
+        ..SessionUsage::default()
     };
     let mut sessions = [
         session(&[said("a", 1), said("b", 5), said("a", 2)]),

@@ -15,7 +15,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::lines::Lines;
 use crate::conversation::{DomainEvent, Json};
 
-/// A type-erased consumer that writes lines, the counterpart of [`DynExecutor`](foldline_agents::DynExecutor): a set
+/// A type-erased consumer that writes lines, the counterpart of `foldline_agents::DynExecutor`: a set
 /// of consumers that is chosen at run time holds values of one type.
 ///
 /// Its only outputs are write errors. Its memory, if it can be resumed, is JSON.

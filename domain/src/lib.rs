@@ -13,6 +13,7 @@
 //! - [`audit`]: a hash-chained record of every event, its signatures and its verification.
 //! - [`drift`]: what of a log is not understood.
 //! - [`pricing`]: token costs from a price table.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub mod audit;

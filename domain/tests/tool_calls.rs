@@ -271,10 +271,9 @@ fn the_size_of_an_open_call_does_not_depend_on_how_its_texts_are_spelt() {
 #[test]
 fn a_command_succeeds_or_fails_as_its_status_says() {
     let exit = |status: ToolStatus, known: Option<CommandExitStatus>| {
-        let run = known.map(|known| {
-            let mut run = CommandRunResult::default();
-            run.exit_status = Some(known);
-            run
+        let run = known.map(|known| CommandRunResult {
+            exit_status: Some(known),
+            ..CommandRunResult::default()
         });
         let action = ActionType::CommandRun { command: "ls".into(), result: run };
         let mut tool = ToolUse::new("shell", action);

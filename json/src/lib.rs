@@ -5,6 +5,8 @@
 //! [`append`] writes any serde value as compact JSON, with the same bytes as `serde_json::to_vec`. It is faster for
 //! values that are mostly structs and raw text, like the events of a log: field names, which are Rust identifiers,
 //! are not searched for characters to escape, and everything is written directly into one buffer.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
 
 mod compound;
 mod error;

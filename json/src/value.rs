@@ -53,7 +53,10 @@ impl Json {
     }
 }
 
-/// Reads a value that is present: `null` is a value, not an absent one.
+/// Reads a value that is present: `null` is a value, not an absent one. For `deserialize_with`.
+///
+/// # Errors
+/// It is not JSON.
 pub fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }

@@ -49,9 +49,10 @@
 //!
 //! By default there is none: no message, argument, result, path, branch or title. [`Otlp::with_content`] adds the
 //! messages of the user and the last one of the agent to a turn, arguments and results to calls, and title, directory
-//! and branch to a session. [`Redact`](foldline_render::redact::Redact) replaces secrets before.
+//! and branch to a session. `foldline_render::redact::Redact` replaces secrets before.
 //!
 //! [conventions]: https://github.com/open-telemetry/semantic-conventions-genai
+#![forbid(unsafe_code)]
 
 mod attribute;
 mod call;

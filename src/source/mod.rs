@@ -35,6 +35,7 @@ mod follow;
 mod log_file;
 mod notice;
 mod opener;
+mod opening;
 mod regular;
 mod rotated;
 mod status;

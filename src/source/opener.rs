@@ -5,11 +5,11 @@ use std::{
     fmt,
     fs::{File, Metadata},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
-use super::{Follow, LogFile, SourceError, Until, status::status};
+use super::status::status;
 use crate::ledger::Identity;
 
 /// The number of attempts to read a log that its program changes at the same time.
@@ -76,30 +76,6 @@ pub trait Opener: Send + Sync {
 pub struct Openers(Arc<[Arc<dyn Opener>]>);
 
 impl Openers {
-    /// Opens a file, a pipe or a device, as [`LogFile::open`] does.
-    ///
-    /// # Errors
-    /// As for [`LogFile::open`].
-    pub fn open(&self, path: impl Into<PathBuf>) -> Result<LogFile, SourceError> {
-        LogFile::open_with(path.into(), self)
-    }
-
-    /// Opens a regular file only, as [`LogFile::open_regular`] does.
-    ///
-    /// # Errors
-    /// As for [`LogFile::open_regular`].
-    pub fn open_regular(&self, path: impl Into<PathBuf>) -> Result<LogFile, SourceError> {
-        LogFile::open_regular_with(path.into(), self)
-    }
-
-    /// Follows a log, as [`Follow::open`] does.
-    ///
-    /// # Errors
-    /// As for [`Follow::open`].
-    pub fn follow(&self, path: impl Into<PathBuf>, until: Until) -> Result<Follow, SourceError> {
-        Follow::of(self.open_regular(path)?, until)
-    }
-
     pub(super) fn stored(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
         self.0.iter().find_map(|opener| opener.open(path, head))
     }

@@ -60,6 +60,7 @@
 //! assert!(report.is_checked(Law::Totality));
 //! # Ok::<(), foldline_testkit::Violation>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod fold;
 pub mod generate;

@@ -36,7 +36,7 @@ use super::{records::Records, wire::Record};
 ///
 /// ```
 /// use foldline::{processor::Processor, transduce::{KeyedEmitter, Transducer}};
-/// use foldline_agents::{DynExecutor, Sessions, droid::Droid};
+/// use foldline_agents::{DynExecutor, Records, Sessions, droid::Droid};
 /// use foldline_domain::{DomainEvent, Located, by_item, patch::PatchEmitter};
 ///
 /// // An emitter for each session: neither the ids nor the indices of two sessions mix.

@@ -344,8 +344,7 @@ mod tests {
 
     /// A session that used 1,000,000 tokens of output at each of these moments, for a dollar.
     fn session(moments: &[&str]) -> Vec<SessionUsage> {
-        let mut usage = SessionUsage::default();
-        usage.messages = moments
+        let messages = moments
             .iter()
             .map(|at| {
                 let at = Some(Moment::from_millis(millis(at)));
@@ -358,7 +357,7 @@ mod tests {
                 MessageUsage::new(of, tokens)
             })
             .collect();
-        vec![usage]
+        vec![SessionUsage { messages, ..SessionUsage::default() }]
     }
 
     fn used(sessions: &[SessionUsage]) -> Used<'_> {

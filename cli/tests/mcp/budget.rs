@@ -85,7 +85,8 @@ fn no_answer_about_any_log_exceeds_its_budget() {
             }
         }
     }
-    assert!(asked > 400, "{asked}");
+    // The fixtures alone; captures add more.
+    assert!(asked > 200, "{asked}");
     // An error is an answer, too.
     let wrong = client.error("failures", &json!({ "x".repeat(10_000): 1, "max_tokens": 200 }));
     assert!(estimate(&wrong) <= 200 * 12, "{wrong}");

@@ -78,6 +78,10 @@ pub(super) fn without_placeholders<'w>(words: Cow<'w, str>, images: &[Image]) ->
         at = at.max(row.end);
     }
     left.push_str(words.get(at..).unwrap_or_default());
+    // The last row has no line break of its own.
+    if at == words.len() && left.ends_with('\n') {
+        left.pop();
+    }
     Cow::Owned(left)
 }
 
@@ -86,10 +90,9 @@ fn row(words: &str, place: Range<usize>) -> Option<Range<usize>> {
     words.get(place.clone())?;
     let (before, after) = (words.get(..place.start)?, words.get(place.end..)?);
     let begins = before.is_empty() || before.ends_with('\n');
-    Some(match begins {
-        true if after.starts_with('\n') => place.start..place.end + 1,
-        true if after.is_empty() => place.start.saturating_sub(1)..place.end,
-        _ => place,
+    Some(match begins && after.starts_with('\n') {
+        true => place.start..place.end + 1,
+        false => place,
     })
 }
 
@@ -99,19 +102,19 @@ mod tests {
 
     #[test]
     fn only_the_rows_at_the_places_of_pictures_are_left_out() {
-        let shown = |words: &str, places: &[Range<usize>]| {
-            let image = |place: &Range<usize>| Image {
-                placeholder: Some(place.clone()),
+        let shown = |words: &str, places: &[(usize, usize)]| {
+            let image = |(start, end): &(usize, usize)| Image {
+                placeholder: Some(*start..*end),
                 ..Image::without_content("")
             };
             let images: Vec<_> = places.iter().map(image).collect();
             without_placeholders(Cow::Borrowed(words), &images).into_owned()
         };
-        assert_eq!(shown("[a]\n[a]\nb", &[4..7]), "[a]\nb");
-        assert_eq!(shown("[a]\n[a]\nb", &[4..7, 0..3]), "b");
-        assert_eq!(shown("b\n[a]\n[a]", &[2..5, 6..9]), "b");
-        assert_eq!(shown("see [a], or", &[4..7]), "see , or");
-        assert_eq!(shown("ä[a]", &[1..4, 2..99, 5..2]), "ä[a]");
-        assert_eq!(shown("[a]", &[0..3, 0..3]), "");
+        assert_eq!(shown("[a]\n[a]\nb", &[(4, 7)]), "[a]\nb");
+        assert_eq!(shown("[a]\n[a]\nb", &[(4, 7), (0, 3)]), "b");
+        assert_eq!(shown("b\n[a]\n[a]", &[(2, 5), (6, 9)]), "b");
+        assert_eq!(shown("see [a], or", &[(4, 7)]), "see , or");
+        assert_eq!(shown("ä[a]", &[(1, 4), (2, 99), (5, 2)]), "ä[a]");
+        assert_eq!(shown("[a]", &[(0, 3), (0, 3)]), "");
     }
 }

@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use super::ParseAhead;
+use super::parse::ParseAhead;
 use crate::processor::{
     Processor,
     decode::{Decode, Reads},

@@ -1,12 +1,14 @@
 //! [`Processor::relay`]: one log on two threads.
 
 mod ahead;
+mod parse;
 mod ticket_lock;
 
 use std::{panic, sync::Mutex, thread};
 
 use memchr::memrchr;
 
+pub use self::parse::{HeapSize, ParseAhead};
 use self::{
     ahead::Ahead,
     ticket_lock::{TicketLock, lock},
@@ -17,42 +19,9 @@ use super::{
     drive::Drive,
 };
 use crate::{
-    position::{Located, Locating},
+    position::Located,
     transduce::{Emitter, Reducer},
 };
-
-/// The size of a value in memory, which bounds how much is held.
-pub trait HeapSize {
-    /// About how many bytes the value takes on the heap.
-    fn heap_size(&self) -> usize;
-}
-
-impl<T: HeapSize> HeapSize for Box<T> {
-    fn heap_size(&self) -> usize {
-        T::heap_size(self)
-    }
-}
-
-/// Parses inputs without their predecessors: in any order, on any thread.
-///
-/// A reducer receives the parsed inputs in the order of the log. For [`Processor::relay`].
-pub trait ParseAhead<D: Decode>: Sync + 'static {
-    /// A parsed input.
-    type Parsed<'a>
-    where
-        Self: 'a;
-
-    /// Parses an input.
-    fn parse_ahead<'a>(&'a self, input: D::Input<'a>) -> Self::Parsed<'a>;
-}
-
-impl<D: Decode, R: ParseAhead<D>> ParseAhead<D> for Locating<R> {
-    type Parsed<'a> = R::Parsed<'a>;
-
-    fn parse_ahead<'a>(&'a self, input: D::Input<'a>) -> Self::Parsed<'a> {
-        self.get_ref().parse_ahead(input)
-    }
-}
 
 /// The maximum size of the events of a chunk in memory, in bytes, before they are emitted.
 const EVENTS: usize = 4 << 20;

@@ -261,10 +261,10 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
     let mut source = object.object("source").unwrap_or_default();
     let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
     let place = source.str("url").or_else(|| source.str("file_id"));
-    let data = source.raw("data");
-    let size = data.map(|data| match source.get_str("type").as_deref() {
-        Some("base64") | None => format!("{} bytes", base64_bytes(data.get().trim_matches('"'))),
-        Some(_) => format!("{} bytes", value::as_str(data).unwrap_or_default().len()),
+    let data = source.raw("data").map(|data| value::as_str(data).unwrap_or_default());
+    let size = data.as_ref().map(|data| match source.get_str("type").as_deref() {
+        Some("base64") | None => format!("{} bytes", base64_bytes(data)),
+        Some(_) => format!("{} bytes", data.len()),
     });
     let facts = [title.as_deref(), media_type.as_deref(), place.as_deref(), size.as_deref()];
     let facts: Vec<_> = facts.into_iter().flatten().collect();
@@ -276,7 +276,7 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
         return placeholder.into();
     }
     let media_type = media_type.unwrap_or_default();
-    let image = data.and_then(value::as_str).map(|data| content::image(&media_type, &data));
+    let image = data.map(|data| content::image(&media_type, &data));
     Content::picture(placeholder, image.unwrap_or_else(|| Image::without_content(&media_type)))
 }
 

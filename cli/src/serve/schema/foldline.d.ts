@@ -115,7 +115,7 @@ export type Allowed =
 /** What an agent may do without asking a person, as its log states it. A later statement replaces an earlier one as a
  * whole. Fields may be added: end a literal with `..Authority::default()`. */
 export type Authority = {
-  /** What these allow, in one vocabulary; `None` if the words do not tell. */
+  /** What these allow, in one vocabulary; `None` if unmapped. */
   allowed?: Allowed | null;
   /** When the agent asks, in its own words: `never`, `on-request`. */
   approval_policy?: string | null;

@@ -4,10 +4,10 @@ use foldline::{
     processor::{Collect, Segments},
     transduce::{Batch, Emitter, Resume},
 };
-#[cfg(feature = "serve")]
 use foldline_agents::Records;
 use foldline_domain::{DomainEvent, Located};
 
+#[cfg(feature = "serve")]
 use crate::serve::RunningLog;
 use crate::{
     pipeline::{LogEmitter, LogReducer, LogState},
