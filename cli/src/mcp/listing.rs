@@ -34,16 +34,19 @@ impl<T> Results<'_, T> {
         let Self { head, rows, offset } = self;
         let is_more = rows.len() > MOST_READ;
         let rows = rows.get(..MOST_READ).unwrap_or(rows);
-        let end = |shown: usize| {
+        let words = |left: usize, shown: usize| {
             let next = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(shown);
-            let left = match (rows.len() - shown, is_more) {
-                (0, false) => return String::new(),
-                (left, false) => format!("{left} more"),
-                (left, true) => format!("more than {left} more"),
-            };
-            format!("Left out: {left}. The next: {}\n", call.again(&[("offset", json!(next))]))
+            let left = if is_more { format!("more than {left}") } else { left.to_string() };
+            let next = call.again(&[("offset", json!(next))]);
+            format!("Left out: {left} more. The next: {next}\n")
         };
-        let mut page = Page::new(call.budget()).keeping(&end(rows.len().saturating_sub(1)));
+        let end = |shown: usize| match rows.len() - shown {
+            0 if !is_more => String::new(),
+            left => words(left, shown),
+        };
+        // Room for the longest numbers, of those left and of those shown: a call that is cut is no call.
+        let longest = if rows.is_empty() { String::new() } else { words(rows.len(), rows.len()) };
+        let mut page = Page::new(call.budget()).keeping(&longest);
         page.push_beginning(&head);
         let mut shown = 0;
         for row in rows {

@@ -145,7 +145,8 @@ pub(crate) fn database(logs: &Path) -> PathBuf {
 pub(crate) fn next(answer: &str) -> Option<(String, Value)> {
     let (_, call) = answer.lines().last()?.split_once("The next: ")?;
     let (tool, arguments) = call.split_once(' ')?;
-    Some((tool.to_owned(), serde_json::from_str(arguments).unwrap()))
+    let parsed = serde_json::from_str(arguments);
+    Some((tool.to_owned(), parsed.unwrap_or_else(|error| panic!("{error}: {answer}"))))
 }
 
 /// The lines of an answer that are text of logs, without their marks.
