@@ -1,10 +1,34 @@
-//! Counts escapes in a string, 64 bytes at a time.
+//! Escapes within a JSON literal, found and counted without decoding it.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use wide::u8x64;
 
-use super::scan::escaped;
+use super::{has_escape, scan::escaped};
 
 const BLOCK: usize = 64;
+
+/// Whether a character may be written as a `\\u` escape.
+pub(super) fn has_code(body: &str) -> bool {
+    static CODE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
+    // Most short texts contain no escape, and setting up a search takes longer than scanning them.
+    const SHORT: usize = 128;
+    (body.len() > SHORT || has_escape(body)) && CODE.find(body.as_bytes()).is_some()
+}
+
+/// The part before `escape`, if `body` ends with it.
+pub(super) fn strip_escape<'b>(body: &'b str, escape: &[u8; 2]) -> Option<&'b str> {
+    let before = body.len().checked_sub(escape.len())?;
+    let is_last = body.as_bytes().last_chunk() == Some(escape) && begins_escape(body, before);
+    body.get(..before).filter(|_| is_last)
+}
+
+/// Whether the backslash at `at` is not itself escaped.
+pub(super) fn begins_escape(body: &str, at: usize) -> bool {
+    let before = body.as_bytes().iter().take(at).rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
+}
 
 /// The number of escaped line feeds between the quotes of a string.
 pub fn count_line_feeds(body: &str) -> usize {
@@ -25,7 +49,7 @@ pub(super) fn count_short(body: &str) -> Option<usize> {
     (codes == 0).then_some(count)
 }
 
-/// Calls `each` with every block that contains an escape, and a mask of the bytes after a backslash.
+/// Calls `each` with every block of 64 bytes that contains an escape, and a mask of the bytes after a backslash.
 #[inline]
 fn each_block(body: &str, mut each: impl FnMut(u8x64, u64)) {
     let (blocks, rest) = body.as_bytes().as_chunks();

@@ -8,13 +8,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
-mod compound;
-mod error;
 mod escape;
 mod escapes;
 mod portable;
 mod pretty;
-mod raw;
 mod scan;
 #[cfg(feature = "schema")]
 mod schema;
@@ -31,17 +28,16 @@ use serde::{Serialize, ser};
 use serde_json::value::RawValue;
 
 pub use self::{
-    error::Error,
     escapes::count_line_feeds,
     pretty::indented,
-    raw::{RAW_VALUE, Raw},
     scan::{Key, Scanner},
     text::{EscapedText, Form, Lines, Text},
     unescape::{
         decode_body, decode_literal, decoded_len, has_escape, is_same_string, string_body,
         unescape, unescape_to, unescapes_to,
     },
-    value::{Json, stated},
+    value::{Json, RAW_VALUE, Raw, stated},
+    writer::Error,
 };
 use self::{pretty::Indenter, writer::Writer};
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use self::quotes::Quotes;
 pub(super) use self::quotes::escaped;
-use super::raw::Raw;
+use super::value::Raw;
 
 impl<'a> Raw<'a> {
     /// Parses a text that is one JSON value, and trims the surrounding white space.

@@ -5,12 +5,18 @@ use std::fmt::{self, Write};
 use serde::{Serialize, Serializer, ser};
 
 use super::{
-    compound::{Close, Compound},
-    error::Error,
     escape,
-    raw::RAW_VALUE,
-    writer::Writer,
+    value::RAW_VALUE,
+    writer::{Error, Writer},
 };
+
+macro_rules! whole {
+    ($($method:ident: $number:ty,)+) => {$(
+        fn $method(self, value: $number) -> Result<(), Error> {
+            self.whole(value)
+        }
+    )+};
+}
 
 impl<'w, 'b> Serializer for &'w mut Writer<'b> {
     type Ok = ();
@@ -45,44 +51,17 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         Ok(())
     }
 
-    fn serialize_i8(self, value: i8) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_i16(self, value: i16) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_i32(self, value: i32) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_i64(self, value: i64) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_i128(self, value: i128) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_u8(self, value: u8) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_u16(self, value: u16) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_u32(self, value: u32) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_u64(self, value: u64) -> Result<(), Error> {
-        self.whole(value)
-    }
-
-    fn serialize_u128(self, value: u128) -> Result<(), Error> {
-        self.whole(value)
+    whole! {
+        serialize_i8: i8,
+        serialize_i16: i16,
+        serialize_i32: i32,
+        serialize_i64: i64,
+        serialize_i128: i128,
+        serialize_u8: u8,
+        serialize_u16: u16,
+        serialize_u32: u32,
+        serialize_u64: u64,
+        serialize_u128: u128,
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Error> {
@@ -144,9 +123,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        self.push("{");
-        self.variant(variant);
-        self.push(":");
+        self.name(b'{', variant);
         value.serialize(&mut *self)?;
         self.push("}");
         Ok(())
@@ -171,9 +148,7 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         variant: &'static str,
         _: usize,
     ) -> Result<Compound<'w, 'b>, Error> {
-        self.push("{");
-        self.variant(variant);
-        self.push(":");
+        self.name(b'{', variant);
         Ok(Compound::open(self, Close::ArrayInObject))
     }
 
@@ -197,9 +172,148 @@ impl<'w, 'b> Serializer for &'w mut Writer<'b> {
         variant: &'static str,
         _: usize,
     ) -> Result<Compound<'w, 'b>, Error> {
-        self.push("{");
-        self.variant(variant);
-        self.push(":");
+        self.name(b'{', variant);
         Ok(Compound::open(self, Close::ObjectInObject))
+    }
+}
+
+/// An array or an object under construction.
+pub struct Compound<'w, 'b> {
+    writer: &'w mut Writer<'b>,
+    /// The byte before the next element: the opening bracket, then a comma.
+    before: u8,
+    close: Close,
+}
+
+/// The closing bracket.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Close {
+    Array,
+    ArrayInObject,
+    Object,
+    ObjectInObject,
+    /// Not an object, but a string that already is JSON.
+    Raw,
+}
+
+impl<'w, 'b> Compound<'w, 'b> {
+    #[inline(always)]
+    pub(super) fn open(writer: &'w mut Writer<'b>, close: Close) -> Self {
+        let before = match close {
+            Close::Array | Close::ArrayInObject => b'[',
+            Close::Object | Close::ObjectInObject | Close::Raw => b'{',
+        };
+        Self { writer, before, close }
+    }
+
+    #[inline(always)]
+    fn before(&mut self) -> u8 {
+        std::mem::replace(&mut self.before, b',')
+    }
+
+    #[inline(always)]
+    fn separate(&mut self) {
+        let before = self.before();
+        self.writer.out.push(before);
+    }
+
+    #[inline(always)]
+    fn element(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
+        self.separate();
+        value.serialize(&mut *self.writer)?;
+        self.writer.end_element()
+    }
+
+    #[inline(always)]
+    fn field(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
+        if self.close != Close::Raw {
+            let before = self.before();
+            self.writer.name(before, key);
+        }
+        value.serialize(&mut *self.writer)
+    }
+
+    #[inline(always)]
+    fn close(self) -> Result<(), Error> {
+        let Self { writer, before, close } = self;
+        if close == Close::Raw {
+            writer.raw = false;
+            return Ok(());
+        }
+        if before != b',' {
+            writer.out.push(before);
+        }
+        match close {
+            Close::Array => writer.out.push(b']'),
+            Close::ArrayInObject => writer.push("]}"),
+            Close::ObjectInObject => writer.push("}}"),
+            Close::Object | Close::Raw => writer.out.push(b'}'),
+        }
+        Ok(())
+    }
+}
+
+/// The traits for elements and for fields, which differ only in the names of their methods.
+macro_rules! compound {
+    ($($of:ident: $method:ident($($key:ident)?) = $own:ident;)+) => {$(
+        impl ser::$of for Compound<'_, '_> {
+            type Ok = ();
+            type Error = Error;
+
+            #[inline(always)]
+            fn $method<T: Serialize + ?Sized>(
+                &mut self,
+                $($key: &'static str,)?
+                value: &T,
+            ) -> Result<(), Error> {
+                self.$own($($key,)? value)
+            }
+
+            #[inline(always)]
+            fn end(self) -> Result<(), Error> {
+                self.close()
+            }
+        }
+    )+};
+}
+
+compound! {
+    SerializeSeq: serialize_element() = element;
+    SerializeTuple: serialize_element() = element;
+    SerializeTupleStruct: serialize_field() = element;
+    SerializeTupleVariant: serialize_field() = element;
+    SerializeStruct: serialize_field(key) = field;
+    SerializeStructVariant: serialize_field(key) = field;
+}
+
+impl ser::SerializeMap for Compound<'_, '_> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
+        self.separate();
+        let start = self.writer.out.len();
+        key.serialize(&mut *self.writer)?;
+        // A key that is a number or a boolean is quoted.
+        match self.writer.out.get(start) {
+            Some(b'"') => Ok(()),
+            Some(b'{' | b'[' | b'n') | None => Err(ser::Error::custom("a key must be a string")),
+            Some(_) => {
+                self.writer.out.insert(start, b'"');
+                self.writer.push("\"");
+                Ok(())
+            }
+        }
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        self.writer.push(":");
+        value.serialize(&mut *self.writer)?;
+        self.writer.end_element()
+    }
+
+    #[inline(always)]
+    fn end(self) -> Result<(), Error> {
+        self.close()
     }
 }

@@ -1,10 +1,8 @@
-//! [`Writer`]: appends compact JSON to a buffer.
+//! [`Writer`]: appends compact JSON to a buffer; [`Error`]: the error of writing a value.
 
-use std::io;
+use std::{fmt, io};
 
 use serde::{Serialize, ser};
-
-use super::error::Error;
 
 /// The size of a buffer in bytes from which on its contents are passed on.
 const BLOCK: usize = 64 << 10;
@@ -59,7 +57,8 @@ impl<'b> Writer<'b> {
         self.out.extend_from_slice(json.as_bytes());
     }
 
-    /// Appends `before` and a field name: a Rust identifier, or a name chosen in this crate, which needs no escapes.
+    /// Appends `before` and the name of a field or a variant: a Rust identifier, or a name chosen in this crate, which
+    /// needs no escapes.
     #[inline(always)]
     pub(super) fn name(&mut self, before: u8, name: &'static str) {
         self.out.extend_from_slice(&[before, b'"']);
@@ -82,5 +81,48 @@ impl<'b> Writer<'b> {
     /// `serde_json` writes floats, so that the digits are the same.
     pub(super) fn float(&mut self, value: &impl Serialize) -> Result<(), Error> {
         serde_json::to_writer(&mut *self.out, value).map_err(ser::Error::custom)
+    }
+}
+
+/// The reason why a value could not be written.
+#[derive(Debug)]
+pub struct Error(Reason);
+
+#[derive(Debug)]
+enum Reason {
+    /// The message from `Serialize`.
+    Value(String),
+    Io(io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Reason::Value(message) => f.write_str(message),
+            Reason::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl ser::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(Reason::Value(message.to_string()))
+    }
+}
+
+impl Error {
+    fn of_io(error: io::Error) -> Self {
+        Self(Reason::Io(error))
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error.0 {
+            Reason::Io(error) => error,
+            Reason::Value(_) => Self::other(error),
+        }
     }
 }

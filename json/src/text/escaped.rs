@@ -6,10 +6,13 @@ use memchr::memchr;
 
 use super::{
     Form, Repr, Text,
-    escape::{has_code, strip_escape},
     lines::{Lines, line_feed},
 };
-use crate::{Raw, count_line_feeds, decode_body, string_body, unescape};
+use crate::{
+    Raw, count_line_feeds, decode_body,
+    escapes::{has_code, strip_escape},
+    string_body, unescape,
+};
 
 /// A text in the representation in which its lines are searched.
 #[derive(Clone, Debug)]

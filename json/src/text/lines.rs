@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use super::escape::{begins_escape, strip_escape};
-use crate::{count_line_feeds, decode_body};
+use crate::{
+    count_line_feeds, decode_body,
+    escapes::{begins_escape, strip_escape},
+};
 
 /// The lines of a text, from both ends, without empty lines at its beginning and end.
 ///

@@ -1,6 +1,5 @@
 //! [`Text`]: a string from a log.
 
-mod escape;
 mod escaped;
 mod lines;
 
@@ -10,11 +9,11 @@ use memchr::memrchr_iter;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-use self::escape::{has_code, strip_escape};
 pub use self::{escaped::EscapedText, lines::Lines};
 use crate::{
-    RAW_VALUE, Raw, decode_body, decode_literal, decoded_len, string_body, unescape, unescape_to,
-    unescapes_to,
+    RAW_VALUE, Raw, decode_body, decode_literal, decoded_len,
+    escapes::{has_code, strip_escape},
+    string_body, unescape, unescape_to, unescapes_to,
 };
 
 /// A string from a log that goes, usually unread, into an output.
