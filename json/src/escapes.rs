@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use wide::u8x64;
 
-use super::{has_escape, scan::escaped};
+use super::{
+    has_escape,
+    scan::{escaped, is_escaped},
+};
 
 const BLOCK: usize = 64;
 
@@ -20,14 +23,9 @@ pub(super) fn has_code(body: &str) -> bool {
 /// The part before `escape`, if `body` ends with it.
 pub(super) fn strip_escape<'b>(body: &'b str, escape: &[u8; 2]) -> Option<&'b str> {
     let before = body.len().checked_sub(escape.len())?;
-    let is_last = body.as_bytes().last_chunk() == Some(escape) && begins_escape(body, before);
+    let bytes = body.as_bytes();
+    let is_last = bytes.last_chunk() == Some(escape) && !is_escaped(bytes, before);
     body.get(..before).filter(|_| is_last)
-}
-
-/// Whether the backslash at `at` is not itself escaped.
-pub(super) fn begins_escape(body: &str, at: usize) -> bool {
-    let before = body.as_bytes().iter().take(at).rev();
-    before.take_while(|byte| **byte == b'\\').count() % 2 == 0
 }
 
 /// The number of escaped line feeds between the quotes of a string.

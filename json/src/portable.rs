@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter};
 
 use super::text::{Text, may_hold_lone_surrogate};
-use crate::decode_literal;
+use crate::{decode_literal, scan::is_escaped};
 
 /// The maximum depth of a value: readers allow 128, including the levels of entries and documents.
 const MAX_DEPTH: usize = 100;
@@ -51,10 +51,7 @@ pub(super) fn made_portable(json: &str) -> Option<String> {
 fn literal_length(json: &str) -> usize {
     let bytes = json.as_bytes();
     let mut quotes = memchr_iter(b'"', bytes).skip(1);
-    let end = quotes.find(|end| {
-        let before = bytes.iter().take(*end).rev();
-        before.take_while(|byte| **byte == b'\\').count() % 2 == 0
-    });
+    let end = quotes.find(|end| !is_escaped(bytes, *end));
     end.map_or(json.len(), |end| end + 1)
 }
 

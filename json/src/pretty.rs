@@ -2,6 +2,8 @@
 
 use memchr::memchr;
 
+use super::scan::is_escaped;
+
 /// The maximum indentation in levels: unlimited indentation would be quadratic.
 const MOST_INDENT: usize = 16;
 
@@ -61,10 +63,8 @@ impl Indenter {
     /// The length of the rest of a string, up to and including its quote, or to the end of the piece.
     fn rest_of_string(&mut self, rest: &[u8]) -> usize {
         let start = usize::from(std::mem::take(&mut self.is_escaped));
-        let is_escaped = |end: usize| {
-            let before = rest.get(start..end).unwrap_or_default().iter().rev();
-            before.take_while(|byte| **byte == b'\\').count() % 2 == 1
-        };
+        let is_escaped =
+            |end: usize| is_escaped(rest.get(start..).unwrap_or_default(), end - start);
         let mut from = start;
         while let Some(next) = memchr(b'"', rest.get(from..).unwrap_or_default()) {
             let end = from + next;

@@ -5,7 +5,7 @@ mod quotes;
 use std::borrow::Cow;
 
 use self::quotes::Quotes;
-pub(super) use self::quotes::escaped;
+pub(super) use self::quotes::{escaped, is_escaped};
 use super::value::Raw;
 
 impl<'a> Raw<'a> {

@@ -83,8 +83,7 @@ impl<'a> Quotes<'a> {
     fn find_far(&mut self, at: usize) -> Option<Option<usize>> {
         let from = self.next.max(at);
         let quote = from + memchr(b'"', self.bytes.get(from..)?)?;
-        let before = self.bytes.get(at..quote)?.iter().rev();
-        let is_escaped = before.take_while(|byte| **byte == b'\\').count() % 2 == 1;
+        let is_escaped = is_escaped(self.bytes.get(at..)?, quote - at);
         // The next block begins after the quote; the backslashes before it are unknown.
         self.next = quote + 1;
         (self.quotes, self.backslashes, self.escaped) = (0, u64::MAX, false);
@@ -131,6 +130,12 @@ impl<'a> Quotes<'a> {
     pub(super) fn has_control(&self) -> bool {
         self.has_control
     }
+}
+
+/// Whether the byte at `at` is escaped: it follows an odd number of backslashes.
+pub(crate) fn is_escaped(body: &[u8], at: usize) -> bool {
+    let before = body.get(..at).unwrap_or_default().iter().rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// Marks the bytes after a backslash that is not itself escaped. `first` is the carry: whether the first byte of this

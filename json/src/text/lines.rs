@@ -4,10 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::{
-    count_line_feeds, decode_body,
-    escapes::{begins_escape, strip_escape},
-};
+use crate::{count_line_feeds, decode_body, escapes::strip_escape, scan::is_escaped};
 
 /// The lines of a text, from both ends, without empty lines at its beginning and end.
 ///
@@ -112,7 +109,7 @@ pub(super) const fn line_feed(escaped: bool) -> &'static str {
 
 /// Whether the backslash at `at` begins an escaped line feed.
 fn is_line_feed(body: &str, at: usize) -> bool {
-    body.as_bytes().get(at + 1) == Some(&b'n') && begins_escape(body, at)
+    body.as_bytes().get(at + 1) == Some(&b'n') && !is_escaped(body.as_bytes(), at)
 }
 
 /// White space with a short escape.
