@@ -2,10 +2,8 @@
 //!
 //! Plain values and one trait, which any engine can implement; and [`FileLedger`], the smallest implementation.
 
-mod error;
 mod file;
 mod identity;
-mod journal;
 
 use std::fmt;
 
@@ -14,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::identity::CERTAIN;
 pub use self::{
-    error::FileLedgerError,
-    file::FileLedger,
+    file::{FileLedger, FileLedgerError},
     identity::{Extent, Identity},
 };
 use crate::position::Position;

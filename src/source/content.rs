@@ -43,10 +43,11 @@ impl FileContent {
 
     /// Whether any part of the content may change.
     pub(super) fn is_rewritten(&self) -> bool {
-        match self {
-            Self::Plain(_) | Self::Compressed(_) => false,
-            Self::Stored(_) => true,
-        }
+        matches!(self, Self::Stored(_))
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        matches!(self, Self::Compressed(_))
     }
 
     /// The metadata of the file, with the length of its content as the size.

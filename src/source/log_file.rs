@@ -156,12 +156,7 @@ impl LogFile {
     /// # Errors
     /// It cannot be read.
     pub fn length(&self) -> Result<Option<u64>, SourceError> {
-        match &self.handle {
-            Handle::Stream(..) => Ok(None),
-            Handle::Regular(regular) => {
-                regular.length().map(Some).map_err(|error| self.failed(error))
-            }
-        }
+        self.ask(FileContent::length)
     }
 
     /// The next bytes, none at the end; a file may have grown at the next call. Blocks for more only if it is a
@@ -277,18 +272,13 @@ impl LogFile {
     /// # Errors
     /// It cannot be read.
     pub fn status(&self) -> Result<Option<Identity>, SourceError> {
-        match &self.handle {
-            Handle::Stream(..) => Ok(None),
-            Handle::Regular(regular) => {
-                regular.status().map(Some).map_err(|error| self.failed(error))
-            }
-        }
+        self.ask(FileContent::status)
     }
 
     /// Whether it was opened by an [`Opener`](super::Opener): any part of it may change, whereas other logs grow at
     /// their end. Its status has the size of all its files, and its offsets are those of the lines that are made of it.
     pub fn is_rewritten(&self) -> bool {
-        matches!(&self.handle, Handle::Regular(regular) if regular.is_rewritten())
+        matches!(&self.handle, Handle::Regular(regular) if regular.file.is_rewritten())
     }
 
     /// Whether the open file begins with the data that was read earlier. Never true for a stream, which cannot be
@@ -329,17 +319,21 @@ impl LogFile {
     }
 
     pub(super) fn is_compressed(&self) -> bool {
-        matches!(&self.handle, Handle::Regular(regular) if regular.is_compressed())
+        matches!(&self.handle, Handle::Regular(regular) if regular.file.is_compressed())
     }
 
     /// The metadata of the open file; `None` for a stream.
     pub(super) fn metadata(&self) -> Result<Option<Metadata>, SourceError> {
-        match &self.handle {
-            Handle::Stream(..) => Ok(None),
-            Handle::Regular(regular) => {
-                regular.metadata().map(Some).map_err(|error| self.failed(error))
-            }
-        }
+        self.ask(FileContent::metadata)
+    }
+
+    /// Asks a file; `None` for a stream.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&FileContent) -> io::Result<T>,
+    ) -> Result<Option<T>, SourceError> {
+        let Handle::Regular(regular) = &self.handle else { return Ok(None) };
+        question(&regular.file).map(Some).map_err(|error| self.failed(error))
     }
 
     /// Reads a chunk at `offset`; for a stream, the next chunk.

@@ -39,16 +39,14 @@ mod opening;
 mod regular;
 mod rotated;
 mod status;
-mod step;
 mod watch;
 
 pub use self::{
     error::SourceError,
     follow::Follow,
     log_file::LogFile,
-    notice::Notice,
+    notice::{Notice, Step, Until},
     opener::{Opener, Openers, StoredLog},
     rotated::rotated_files,
     status::{status, written},
-    step::{Step, Until},
 };

@@ -2,22 +2,20 @@
 
 use std::{
     fmt,
-    fs::Metadata,
     io::{self, Read, Seek, SeekFrom},
 };
 
 use sha2::{Digest as _, Sha256};
 
 use super::content::FileContent;
-use crate::ledger::{Extent, Identity};
-use crate::position::Digest;
+use crate::{ledger::Extent, position::Digest};
 
 /// The number of bytes read at once.
 pub(super) const CHUNK: usize = 256 << 10;
 
 /// An open file.
 pub(super) struct Regular {
-    file: FileContent,
+    pub(super) file: FileContent,
     /// The position of the file handle, if it is known.
     position: Option<u64>,
     /// The hash of the first `hashed` bytes, which the next identity continues.
@@ -90,29 +88,6 @@ impl Regular {
             self.first_line = Some(digest);
         }
         Ok(digest)
-    }
-
-    pub(super) fn is_compressed(&self) -> bool {
-        matches!(self.file, FileContent::Compressed(_))
-    }
-
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
-    }
-
-    /// The length of the content in bytes.
-    pub(super) fn length(&self) -> io::Result<u64> {
-        self.file.length()
-    }
-
-    /// The metadata of the file: see [`FileContent::status`].
-    pub(super) fn status(&self) -> io::Result<Identity> {
-        self.file.status()
-    }
-
-    /// Whether any part of the content may change.
-    pub(super) fn is_rewritten(&self) -> bool {
-        self.file.is_rewritten()
     }
 }
 

@@ -96,18 +96,22 @@
 //! - Panics: nowhere, by contract. If the others must continue in spite of a panic, [`guard`] turns it into an
 //!   output.
 
+mod adapters;
 pub mod batch;
-pub mod emitter;
+mod emitter;
 mod guard;
-pub mod reducer;
+mod keyed;
+mod reducer;
 mod transducer;
 pub(crate) mod wrapper;
 
-pub use batch::Batch;
-pub use emitter::{
-    AtEnd, Contramap, EmitFn, Emitter, Filter, KeyedEmitter, Map, Memoryless, Resume, Tee, at_end,
-    contramap, emit_fn, filter, map, memoryless,
+pub use adapters::{
+    AtEnd, Contramap, EmitFn, Filter, Map, Memoryless, Tee, at_end, contramap, emit_fn, filter,
+    map, memoryless,
 };
+pub use batch::Batch;
+pub use emitter::{Emitter, Resume};
 pub use guard::{Fault, Guarded, guard};
-pub use reducer::{Both, Keyed, ReduceFn, Reducer, Then, reduce_fn};
+pub use keyed::{Keyed, KeyedEmitter};
+pub use reducer::{Both, ReduceFn, Reducer, Then, reduce_fn};
 pub use transducer::Transducer;

@@ -1,4 +1,4 @@
-//! Common parts of all wrappers: access to the inner value, and forwarding of `Resume`.
+//! Common parts of all wrappers: access to the inner value, `Debug`, and forwarding of `Resume`.
 
 /// `into_inner`, `get_ref` and `get_mut`, named as in `std::io`.
 macro_rules! access {
@@ -70,4 +70,19 @@ macro_rules! forward_resume {
     };
 }
 
-pub(crate) use {access, access_pair, forward_resume};
+/// `Debug` without the closures, which have none.
+macro_rules! debug {
+    ($Wrapper:ident<$($P:ident),+> $(, $field:ident: $($Shown:ident),+)?) => {
+        impl<$($P),+> std::fmt::Debug for $Wrapper<$($P),+>
+        $(where $($Shown: std::fmt::Debug),+)?
+        {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut shown = f.debug_struct(stringify!($Wrapper));
+                $(shown.field(stringify!($field), &self.$field);)?
+                shown.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use {access, access_pair, debug, forward_resume};

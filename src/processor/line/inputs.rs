@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{FramerState, Line, framer::HEAD, offsets::Offsets, shift};
+use super::{FramerState, Line, encoding::Offsets, framer::HEAD, shift};
 use crate::{
     position::{Digest, Located, Position},
     processor::decode::{Damage, Decode},

@@ -4,8 +4,6 @@ mod encoding;
 mod framer;
 mod inputs;
 mod joiner;
-mod offsets;
-mod overlong;
 
 use serde::{Deserialize, Serialize};
 
