@@ -4,15 +4,19 @@
 //! use foldline_agents::prelude::*;
 //! ```
 
+pub use std::borrow::Cow;
+
 pub use crate::{
-    Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed, Registry,
-    Verdict, action,
+    Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Meta, Parsed,
+    Registry, Verdict, action,
     dialect::growing::Growing,
     files,
-    wire::{Object, value},
+    wire::{Fields, Object, value},
 };
 pub use foldline_domain::{
-    CorrId, NormalizedEntry, NormalizedEntryType, Session, Text, TokenUsage, ToolStatus,
-    tool_calls::ToolOutcome,
+    ActionType, Authority, CommandExitStatus, Content, CorrId, FileChange, Json, NormalizedEntry,
+    NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage, ToolResult,
+    ToolStatus,
+    tool_calls::{CallResult, RecentIds, ResultKey, ResultParser, ToolOutcome},
 };
 pub use foldline_json::Raw;

@@ -1,9 +1,9 @@
 //! Entries that appear in chunks.
 
-use foldline_domain::{CorrId, Metadata, NormalizedEntry, tool_calls::CallResult};
+use foldline_domain::Metadata;
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
+use crate::prelude::*;
 
 /// The entry that is growing, if any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,7 @@
 //! JSON-RPC 2.0 in both directions: requests, and the responses to them.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, NormalizedEntryType};
-
 use super::{anthropic::error_message, notice::Said};
-use crate::wire::{Object, value};
+use crate::prelude::*;
 
 /// The kind of a record.
 #[derive(Clone, Debug)]

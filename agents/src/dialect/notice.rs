@@ -1,8 +1,6 @@
 //! Records with a single message.
 
-use foldline_domain::{Content, NormalizedEntryType, tool_calls::CallResult};
-
-use crate::{Context, Extra, wire::Object};
+use crate::prelude::*;
 
 /// A record with a single message: its name, the kind of its entry, the prefix of the text and the field of the text.
 pub type Notice = (&'static str, NormalizedEntryType, &'static str, &'static str);

@@ -1,11 +1,6 @@
 //! Calls that wait for a permission. The answer is in the call's metadata, as `permission`.
 
-use foldline_domain::{
-    CorrId, NormalizedEntry, Outcome, Text, Timestamp, ToolStatus, tool_calls::CallResult,
-};
-use foldline_json::Raw;
-
-use crate::context::Context;
+use crate::prelude::*;
 
 const FIELD: &str = "permission";
 

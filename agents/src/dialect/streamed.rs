@@ -5,17 +5,9 @@
 
 use std::collections::VecDeque;
 
-use foldline_domain::{
-    CorrId, NormalizedEntry, NormalizedEntryType, Text,
-    tool_calls::{CallResult, RecentIds},
-};
-use foldline_json::Raw;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Context,
-    action::{ActionMapper, MappedCall},
-};
+use crate::{action::ActionMapper, prelude::*};
 
 /// The maximum number of blocks, messages and ids that are remembered.
 const REMEMBERED: usize = 256;

@@ -1,10 +1,9 @@
 //! [`TextualResult`]: results in text form. The exit code of a command is in its output, and an applied change is next
 //! to the result.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, Json, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
+use foldline_domain::ToolResult as Body;
+
+use crate::prelude::*;
 
 /// The result of a call, which may wait for its call.
 pub type TextualResult = ToolOutcome<TextualWords>;

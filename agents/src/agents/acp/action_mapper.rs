@@ -1,18 +1,7 @@
 //! Maps calls to [`ActionType`](foldline_domain::ActionType)s. Input without a field in the action is kept in the
 //! entry's metadata.
 
-use foldline_domain::{FileChange, Text};
-use foldline_json::Raw;
-
-use crate::{
-    action::{
-        MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
-        plan_presentation, search, web_fetch,
-    },
-    command_line::command_line,
-    files,
-    wire::Object,
-};
+use crate::{action::*, command_line::command_line, prelude::*};
 
 /// Maps a call of this kind, or a request of the agent to its client.
 pub(super) fn map(

@@ -1,17 +1,12 @@
 //! Calls and their results.
 
-use foldline_domain::{
-    Content, CorrId, NormalizedEntry, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{CallResult as _, ToolOutcome},
-};
+use foldline_domain::{ToolResult as Body, tool_calls::CallResult as _};
 
 use super::{action_mapper, types::ToolCall};
 use crate::{
-    Context, Extra,
     action::{file_edit, take_exit_status},
     dialect::permission,
-    files,
-    wire::{Object, value},
+    prelude::*,
 };
 
 type Cx<'s> = Context<'s, ToolOutcome>;

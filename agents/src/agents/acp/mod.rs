@@ -4,22 +4,14 @@ mod action_mapper;
 mod calls;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Authority, CorrId, Json, NormalizedEntryType, Outcome, Session, Text, TokenUsage, ToolStatus,
-    tool_calls::ToolOutcome,
-};
-use foldline_json::Raw;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Kind, Message};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, MappedCall, Parsed,
     action::{todo_items, todo_list},
-    dialect::{growing::Growing, notice::Said, permission, recent_map::RecentMap},
+    dialect::{notice::Said, permission, recent_map::RecentMap},
     evidence::nested,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// The Agent Client Protocol.

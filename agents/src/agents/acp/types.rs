@@ -1,14 +1,8 @@
 //! The wire types of the Agent Client Protocol: requests and notifications of both sides, and responses.
 
-use foldline_domain::{
-    Authority, CorrId, Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus,
-};
-use foldline_json::Raw;
-
 use crate::{
-    Header, Parsed,
     dialect::{jsonrpc::Rpc, notice::Said},
-    wire::{Object, value},
+    prelude::*,
 };
 
 #[derive(Clone, Debug)]

@@ -4,16 +4,8 @@
 //! the entry's metadata.
 
 use foldline_domain::TodoItem;
-use foldline_json::Raw;
 
-use crate::{
-    action::{
-        MappedCall, command_run, file_read, file_replacement, file_write, is_among, is_mcp_tool,
-        parameters, search, take_patch, take_path, take_task, take_todos, task_create, todo_list,
-        web_fetch,
-    },
-    wire::Object,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "chart clear_schedule create_thread download_thread_file format_file \

@@ -5,23 +5,19 @@ mod result;
 mod thread;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{NormalizedEntryType, Outcome, Session, Text, ToolStatus};
-use foldline_json::Raw;
 use serde::{Deserialize, Serialize};
 
-pub use self::thread::AmpThread;
 use self::{result::AmpResult, types::AmpJson};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, MappedCall, Meta, Parsed,
     dialect::{
         anthropic::{self, BlockKind, Message, Reader, ToolResult},
         notice::kind_of_answer,
     },
     evidence::{is_tree_record, message},
-    wire::Object,
+    prelude::*,
 };
+
+pub use self::thread::AmpThread;
 
 /// `amp --execute --stream-json`.
 ///

@@ -3,15 +3,9 @@
 //! Most results are the text of a JSON object: `{"output", "exitCode"}` for commands, `{"summary", "files"}` for edits,
 //! `{"content"}` for reads.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, FileChange, Image, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
+use foldline_domain::{Image, ToolResult as Body};
 
-use crate::{
-    content::Blocks,
-    wire::{Object, value},
-};
+use crate::{content::Blocks, prelude::*};
 
 /// The result of a call.
 pub(super) type AmpResult = ToolOutcome<AmpWords>;

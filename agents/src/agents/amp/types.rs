@@ -1,10 +1,6 @@
 //! The wire types of `amp --execute --stream-json`, with and without `--stream-json-thinking`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Outcome, Session, Text};
-
-use crate::{Header, Parsed, dialect::anthropic::Message, wire::Object};
+use crate::{dialect::anthropic::Message, prelude::*};
 
 /// One record of the stream.
 #[derive(Clone, Debug)]

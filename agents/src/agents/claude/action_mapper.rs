@@ -3,18 +3,9 @@
 //! Tools of the captured logs and of the documentation are known, as are names of older releases. Parameters without a
 //! field in the action are kept in the entry's metadata.
 
-use foldline_domain::{EscapedText, FileChange, Text, TodoItem};
-use foldline_json::Raw;
+use foldline_domain::{EscapedText, TodoItem};
 
-use crate::{
-    action::{
-        MappedCall, command_run, file_edit, file_read, file_write, is_among, is_mcp_tool,
-        notebook_edit, parameters, plan_presentation, search, take_path, take_questions, take_task,
-        todo_items, todo_list, web_fetch,
-    },
-    files,
-    wire::{Object, value},
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "BashOutput CronCreate CronDelete CronList DesignSync EnterPlanMode \

@@ -3,10 +3,7 @@
 
 use std::fmt::Write;
 
-use foldline_domain::Text;
-use foldline_json::Raw;
-
-use crate::wire::{Object, value};
+use crate::prelude::*;
 
 /// Data of a result in addition to its text.
 #[derive(Clone, Debug, Default)]

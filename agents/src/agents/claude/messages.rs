@@ -1,8 +1,5 @@
 //! Messages of streams and session files, converted to entries and calls.
 
-use foldline_domain::{CorrId, NormalizedEntry, NormalizedEntryType, Session, Text};
-use foldline_json::Raw;
-
 use super::{
     action_mapper,
     detail::ResultDetail,
@@ -10,8 +7,8 @@ use super::{
     result::{self, ClaudeResult},
 };
 use crate::{
-    Context, Extra, MappedCall, Meta,
     dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult},
+    prelude::*,
 };
 
 /// The context of a line.

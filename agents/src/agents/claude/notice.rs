@@ -1,8 +1,6 @@
 //! Messages of the program itself: compaction, retries, hooks.
 
-use foldline_domain::Text;
-
-use crate::wire::{Object, value};
+use crate::prelude::*;
 
 /// A line for the user about a compaction, with the prefix `what`.
 ///

@@ -1,12 +1,9 @@
 //! Results of Claude Code's tools, and the status of the call.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, FileChange, Text, ToolResult as Body, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
+use foldline_domain::ToolResult as Body;
 
 use super::detail::ResultDetail;
-use crate::dialect::anthropic::ToolResult;
+use crate::{dialect::anthropic::ToolResult, prelude::*};
 
 /// The result of a call.
 pub(super) type ClaudeResult = ToolOutcome<ClaudeWords>;

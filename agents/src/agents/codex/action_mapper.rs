@@ -3,21 +3,10 @@
 //! Arguments are JSON text in a JSON string; custom tools take any text (a patch, JavaScript). Parameters without a
 //! field in the action are kept in the entry's metadata.
 
-use std::borrow::Cow;
-
-use foldline_domain::{ActionType, EscapedText, Json, Text};
-use foldline_json::Raw;
+use foldline_domain::EscapedText;
 
 use super::tools::agent_call;
-use crate::{
-    action::{
-        MappedCall, Titled, command_run, file_patch, file_read, is_among, is_mcp_tool, search,
-        take_patch, todo_items, todo_list,
-    },
-    command_line::command_line,
-    files,
-    wire::{Object, value},
-};
+use crate::{action::*, command_line::command_line, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "image_generation js_repl list_mcp_resource_templates \

@@ -1,9 +1,6 @@
 //! Outputs of functions as given to the model: text after a few lines of facts.
 
-use foldline_domain::{Json, Text, ToolStatus};
-use foldline_json::Raw;
-
-use crate::wire::Object;
+use crate::prelude::*;
 
 /// A parsed output.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,11 +1,7 @@
 //! Results of Codex's tools, and the status of the call.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, Content, Json, ToolResult, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
-
 use super::{output, status::Status};
+use crate::prelude::*;
 
 /// The result of a call.
 pub(super) type CodexResult = ToolOutcome<CodexWords>;

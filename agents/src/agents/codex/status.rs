@@ -1,8 +1,6 @@
 //! [`Status`]: the status of a call in Codex's terms.
 
-use foldline_domain::{Text, ToolStatus};
-
-use crate::{codex::case::snake, wire::Object};
+use crate::{codex::case::snake, prelude::*};
 
 /// The status of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

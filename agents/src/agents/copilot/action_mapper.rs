@@ -3,16 +3,7 @@
 //! Tools of the releases of 2026 are known, as are older names. Parameters without a field in the action are kept in
 //! the entry's metadata.
 
-use foldline_json::Raw;
-
-use crate::{
-    action::{
-        self, MappedCall, command_run, file_patch, file_read, file_replacement, file_write,
-        is_among, plan_presentation, question, search, take_patch, take_path, take_questions,
-        take_task, take_todos, todo_list, web_fetch,
-    },
-    wire::value,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "create_pull_request fetch_copilot_cli_documentation list_agents list_bash \

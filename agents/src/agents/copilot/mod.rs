@@ -6,14 +6,11 @@ mod types;
 
 use std::mem;
 
-use foldline_domain::{
-    Content, CorrId, Digest, NormalizedEntryType, Session, Text, Timestamp, tool_calls::RecentIds,
-};
+use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Call, Complete, Event, Message};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{
         notice,
         recent_map::RecentMap,
@@ -21,7 +18,7 @@ use crate::{
         streamed::Streamed,
         textual_result::{self, TextualResult},
     },
-    wire::Object,
+    prelude::*,
 };
 
 /// The events of a Copilot session.

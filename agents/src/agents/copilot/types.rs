@@ -1,16 +1,8 @@
 //! The wire types of Copilot's events, releases 1.0.45 to 1.0.77.
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Content, CorrId,
-    NormalizedEntryType::{Compaction, ErrorMessage, SystemMessage, UserMessage},
-    Outcome, Session, SessionId, Text, TokenUsage,
-};
-use foldline_json::Raw;
+use foldline_domain::NormalizedEntryType::{Compaction, ErrorMessage, SystemMessage, UserMessage};
 
 use crate::{
-    Extra, Header, Parsed,
     action::is_among,
     content,
     dialect::{
@@ -18,7 +10,7 @@ use crate::{
         notice::{self, Notice, Said},
         run_usage::ModelUsage,
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// One event.

@@ -1,18 +1,9 @@
 //! Maps Cursor's tools to [`ActionType`](foldline_domain::ActionType)s. Arguments without a field in the action are
 //! kept in the entry's metadata.
 
-use foldline_domain::{EscapedText, FileChange, Text};
-use foldline_json::Raw;
+use foldline_domain::EscapedText;
 
-use crate::{
-    action::{
-        MappedCall, Titled, command_run, file_edit, file_read, file_write, parameters,
-        plan_presentation, search, take_path, take_questions, take_task, take_todos, todo_list,
-        web_fetch,
-    },
-    files,
-    wire::Object,
-};
+use crate::{action::*, prelude::*};
 
 /// Maps a call of a tool of this kind with the name `name`.
 pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {

@@ -1,17 +1,9 @@
 //! Results of Cursor's tools: an object whose only field is the status.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, CorrId, NormalizedEntryType, Text, ToolResult as Body,
-    ToolStatus, tool_calls::ToolOutcome,
-};
+use foldline_domain::ToolResult as Body;
 
 use super::{action_mapper, types::ToolCall};
-use crate::{
-    Context,
-    action::file_edit,
-    files, report,
-    wire::{Object, value},
-};
+use crate::{action::file_edit, prelude::*, report};
 
 type Cx<'s> = Context<'s, ToolOutcome>;
 

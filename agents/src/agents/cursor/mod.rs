@@ -5,22 +5,16 @@ mod answer;
 mod transcript;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, Timestamp, TokenUsage,
-    tool_calls::{ResultKey, ToolOutcome},
-};
 use serde::{Deserialize, Serialize};
 
-pub use self::transcript::CursorTranscript;
 use self::types::{JsonLine, ToolCall};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
-    dialect::{growing::Growing, notice::kind_of_answer},
+    dialect::notice::kind_of_answer,
     evidence::{is_tree_record, message},
-    wire::Object,
+    prelude::*,
 };
+
+pub use self::transcript::CursorTranscript;
 
 /// `cursor-agent --print --output-format stream-json`.
 ///

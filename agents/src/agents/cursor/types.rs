@@ -1,15 +1,7 @@
 //! The wire types of `cursor-agent --print --output-format stream-json`, with and without
 //! `--stream-partial-output`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Authority, CorrId, Outcome, Session, Text, TokenUsage};
-use foldline_json::Raw;
-
-use crate::{
-    Extra, Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of the stream.
 #[derive(Clone, Debug)]

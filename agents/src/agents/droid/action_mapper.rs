@@ -3,20 +3,7 @@
 //! Tools of the captured streams and of the documentation are known, as are names of older builds. Parameters without a
 //! field in the action are kept in the entry's metadata.
 
-use std::borrow::Cow;
-
-use foldline_domain::{ActionType, FileChange, Text};
-use foldline_json::Raw;
-
-use crate::{
-    action::{
-        self, MappedCall, command_run, file_edit, file_read, file_write, is_among, is_mcp_tool,
-        question, search, take_changes, take_patch, take_path, take_questions, take_task,
-        take_todos, todo_list, web_fetch,
-    },
-    files,
-    wire::Object,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "Skill ToolSearch GenerateDroid ProposeMission StartMissionRun \

@@ -1,22 +1,16 @@
 //! Messages of content blocks in session files and stream-jsonrpc.
 
-use std::borrow::Cow;
-
-use foldline_domain::{NormalizedEntry, NormalizedEntryType, Session, Text};
-use foldline_json::Raw;
-
 use super::{
     action_mapper,
     result::{self, DroidResult},
 };
 use crate::{
-    Context, Extra, MappedCall, Meta,
     dialect::{
         anthropic::{self, Message, Reader, ToolResult},
         permission,
         streamed::Streamed,
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A message of content blocks.

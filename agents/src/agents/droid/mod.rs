@@ -10,17 +10,12 @@ mod settings;
 mod types;
 mod usage;
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, NormalizedEntryType, Outcome, Session, Text};
 use serde::{Deserialize, Serialize};
 
-pub use self::{jsonrpc::DroidJsonrpc, session::DroidSession, settings::DroidSettings};
 use self::{result::DroidResult, types::DroidJson};
-use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
-    dialect::notice::kind_of_answer, evidence::is_tree_record, wire::Object,
-};
+use crate::{dialect::notice::kind_of_answer, evidence::is_tree_record, prelude::*};
+
+pub use self::{jsonrpc::DroidJsonrpc, session::DroidSession, settings::DroidSettings};
 
 /// `droid exec --output-format stream-json`, and `-o json`.
 #[derive(Clone, Copy, Debug, Default)]

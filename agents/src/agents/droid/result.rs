@@ -1,9 +1,6 @@
 //! Results of Droid's tools, and the status of the call.
 
-use foldline_domain::{
-    ActionType, CommandExitStatus, Text, ToolResult, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
+use crate::prelude::*;
 
 /// The output of a tool that was denied; the next message states the reason.
 const CANCELLED: &str = "Error: tool execution cancelled";

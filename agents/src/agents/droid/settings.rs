@@ -3,10 +3,8 @@
 
 use std::path::Path;
 
-use foldline_domain::{Authority, Session, SessionId, TokenUsage};
-
 use super::{result::DroidResult, usage};
-use crate::{Context, Evidence, Executor, Extra, Format, Header, Parsed, wire::Object};
+use crate::prelude::*;
 
 /// The suffix of the file name, after the session's id.
 pub(super) const ENDING: &str = ".settings.json";

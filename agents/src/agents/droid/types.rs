@@ -2,16 +2,8 @@
 //!
 //! This covers releases from 0.2 (October 2025) to 0.232. A field that a release lacks is `None`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, Outcome, Session, Text, TokenUsage, tool_calls::ResultKey};
-use foldline_json::Raw;
-
 use super::usage;
-use crate::{
-    Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of the stream.
 #[derive(Clone, Debug)]

@@ -3,23 +3,19 @@
 mod session;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, NormalizedEntryType, Outcome, Session, Text, ToolStatus};
 use serde::{Deserialize, Serialize};
 
-pub use self::session::GeminiSession;
 use self::types::{Failure, JsonLine, RunResult};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
     dialect::{
         gemini,
-        growing::Growing,
         textual_result::{self, TextualResult},
     },
     evidence::all_strings,
-    wire::Object,
+    prelude::*,
 };
+
+pub use self::session::GeminiSession;
 
 /// `gemini --output-format stream-json`.
 ///

@@ -1,14 +1,6 @@
 //! The wire types of `gemini --output-format stream-json`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, Text, TokenUsage};
-use foldline_json::Raw;
-
-use crate::{
-    Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of the stream.
 #[derive(Clone, Debug)]

@@ -2,14 +2,7 @@
 //!
 //! Parameters without a field in the action are kept in the entry's metadata.
 
-use foldline_domain::Text;
-use foldline_json::Raw;
-
-use crate::action::{
-    self, MappedCall, command_run, file_read, file_replacement, file_write, is_among, is_mcp_tool,
-    plan_presentation, search, take_path, take_questions, take_task, take_todos, todo_list,
-    web_fetch,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "AgentSwarm CreateGoal CronCreate CronDelete CronList EnterPlanMode GetGoal \

@@ -6,20 +6,16 @@ mod types;
 
 use std::path::Path;
 
-use foldline_domain::{
-    CommandExitStatus, NormalizedEntryType, Session, SessionId, Text, tool_calls::RecentIds,
-};
 use serde::{Deserialize, Serialize};
 
 use self::types::{Answer, Call, KimiLine, Prompt};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
     dialect::{
         notice,
         run_usage::ModelUsage,
         textual_result::{self, TextualResult},
     },
-    wire::Object,
+    prelude::*,
 };
 
 /// The journal of an agent.

@@ -1,16 +1,10 @@
 //! The wire types of journals, protocol version 1.4.
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Authority, Content, CorrId, Json,
-    NormalizedEntryType::{self, AssistantMessage, Compaction, SystemMessage, Thinking},
-    Session, Text,
+use foldline_domain::NormalizedEntryType::{
+    self, AssistantMessage, Compaction, SystemMessage, Thinking,
 };
-use foldline_json::Raw;
 
 use crate::{
-    Extra, Header, Parsed,
     action::is_among,
     content::Blocks,
     dialect::{
@@ -18,7 +12,7 @@ use crate::{
         notice::{self, Notice, Said},
         run_usage::ModelUsage,
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// One record.

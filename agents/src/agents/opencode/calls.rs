@@ -1,13 +1,11 @@
 //! Calls of opencode's tools, each of which is logged together with its result.
 
-use foldline_domain::{Json, Text, tool_calls::ResultKey};
-
 use super::{
     action_mapper,
     result::{self, OpencodeResult},
     types::ToolUse,
 };
-use crate::{Context, Meta};
+use crate::prelude::*;
 
 /// Emits a call and its result.
 pub(super) fn ended(line: ToolUse<'_>, meta: Meta, cx: &mut Context<'_, OpencodeResult>) {

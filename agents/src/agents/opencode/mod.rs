@@ -9,18 +9,15 @@ mod session;
 mod source;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{NormalizedEntryType, Session};
-
-pub use self::session::OpencodeSession;
-#[cfg(feature = "databases")]
-pub use self::source::OpencodeSource;
 use self::{
     result::OpencodeResult,
     types::{JsonLine, Kind},
 };
-use crate::{Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed, wire::Object};
+use crate::prelude::*;
+
+pub use self::session::OpencodeSession;
+#[cfg(feature = "databases")]
+pub use self::source::OpencodeSource;
 
 /// `opencode run --format json`.
 ///

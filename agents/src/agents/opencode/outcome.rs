@@ -1,11 +1,7 @@
 //! The outcome of a run, by its end or its error.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, NormalizedEntryType, Outcome, Session, Text};
-
 use super::{result::OpencodeResult, types::OpencodeError};
-use crate::{Context, Meta};
+use crate::prelude::*;
 
 /// Emits the outcome of a run whose last step ended for this reason.
 pub(super) fn finished(reason: Option<Cow<'_, str>>, cx: &mut Context<'_, OpencodeResult>) {

@@ -1,12 +1,7 @@
 //! Results of opencode's tools, and the status of the call.
 
-use foldline_domain::{
-    CommandExitStatus, Content, Text, ToolStatus,
-    tool_calls::{ResultParser, ToolOutcome},
-};
-
 use super::types::{Attachment, ToolUse};
-use crate::{content, wire::value};
+use crate::{content, prelude::*};
 
 /// Prefixes of the errors of denied calls.
 const REFUSALS: [&str; 2] =

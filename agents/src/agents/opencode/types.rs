@@ -1,14 +1,6 @@
 //! The wire types of `opencode run --format json`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, Text, Timestamp, TokenUsage};
-use foldline_json::Raw;
-
-use crate::{
-    Extra, Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of the stream: a complete part of a message, or an error.
 #[derive(Clone, Debug)]

@@ -2,13 +2,7 @@
 //!
 //! Parameters without a field in the action are kept in the entry's metadata.
 
-use foldline_domain::Text;
-use foldline_json::Raw;
-
-use crate::action::{
-    self, MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
-    is_mcp_tool, search, take_changes, take_path, take_replacement, task_create, web_fetch,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "agents_list browser canvas cron gateway image memory_get message nodes process \

@@ -4,18 +4,16 @@
 mod action_mapper;
 mod types;
 
-use foldline_domain::{CommandExitStatus, CorrId, NormalizedEntryType, Session, Text, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::types::{Answer, Message, PersonCommand, PiLine};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{
         notice,
         textual_result::{self, TextualResult},
     },
     evidence::message,
-    wire::Object,
+    prelude::*,
 };
 
 /// A session that Pi, or OpenClaw, keeps.

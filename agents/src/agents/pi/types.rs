@@ -1,22 +1,14 @@
 //! The wire types of session files, versions 1 to 3.
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Content, CorrId, Json,
-    NormalizedEntryType::{Compaction, SystemMessage},
-    Session, SessionId, Text, Timestamp, TokenUsage,
-};
-use foldline_json::Raw;
+use foldline_domain::NormalizedEntryType::{Compaction, SystemMessage};
 
 use crate::{
-    Extra, Header, Parsed,
     content::Blocks,
     dialect::{
         counters::{take_counters, with_cache},
         notice::{self, Notice, Said},
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// One record.

@@ -1,15 +1,9 @@
 //! Messages and their content blocks.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, CorrId, Image, Text, TokenUsage};
-use foldline_json::Raw;
+use foldline_domain::Image;
 
 use super::usage;
-use crate::{
-    content,
-    wire::{Fields, Object, value},
-};
+use crate::{content, prelude::*};
 
 /// A message from or to the model.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,6 @@
 //! Denied calls in the list at the end of a run.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, tool_calls::CallResult};
-use foldline_json::Raw;
-
-use crate::{
-    Context,
-    action::ActionMapper,
-    wire::{Object, value},
-};
+use crate::{action::ActionMapper, prelude::*};
 
 /// A denied call.
 #[derive(Clone, Debug)]

@@ -1,9 +1,6 @@
 //! Messages of errors.
 
-use foldline_domain::Text;
-use foldline_json::Raw;
-
-use crate::wire::value;
+use crate::prelude::*;
 
 /// The innermost message of an error, which providers wrap in `error` objects; a string is itself a message.
 pub fn error_message(raw: Raw<'_>) -> Text {

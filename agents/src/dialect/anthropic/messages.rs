@@ -1,12 +1,7 @@
 //! Converts the blocks of a message to entries, calls and results.
 
-use foldline_domain::{
-    Content, NormalizedEntry, NormalizedEntryType, Text, tool_calls::CallResult,
-};
-use foldline_json::Raw;
-
 use super::{Block, BlockKind, Message, ToolResult, ToolUse};
-use crate::{Context, Extra, MappedCall, Meta};
+use crate::prelude::*;
 
 /// The agent-specific part of reading blocks.
 pub trait Reader<R: CallResult> {

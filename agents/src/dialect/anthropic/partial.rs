@@ -1,16 +1,10 @@
 //! `stream_event`: parts of a message in progress, with `--include-partial-messages`.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, NormalizedEntryType, Text, TokenUsage, tool_calls::CallResult};
-use foldline_json::Raw;
-
 use super::{Message, error_message, usage};
 use crate::{
-    Context, Parsed,
     action::ActionMapper,
     dialect::streamed::{Kind, Streamed},
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A part of a message in progress.

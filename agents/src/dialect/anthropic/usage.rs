@@ -1,8 +1,6 @@
 //! The token usage of a message.
 
-use foldline_domain::{Text, TokenUsage};
-
-use crate::{dialect::counters::with_cache, wire::Object};
+use crate::{dialect::counters::with_cache, prelude::*};
 
 /// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
 pub(super) fn terms(usage: &Object<'_>) -> Option<Text> {

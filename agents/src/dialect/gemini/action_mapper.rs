@@ -3,17 +3,9 @@
 //! Tools of the releases of 2026 are known, as are older names and parameters. Parameters without a field in the action
 //! are kept in the entry's metadata.
 
-use foldline_domain::{Text, TodoItem};
-use foldline_json::Raw;
+use foldline_domain::TodoItem;
 
-use crate::{
-    action::{
-        self, MappedCall, Titled, command_run, file_read, file_replacement, file_write, is_among,
-        notebook_edit, plan_presentation, search, take_path, take_questions, take_task, take_todos,
-        task_create, todo_list, web_fetch,
-    },
-    wire::Object,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "activate_skill advisor artifact complete_task create_sub_session \

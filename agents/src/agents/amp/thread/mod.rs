@@ -2,15 +2,13 @@
 
 mod types;
 
-use foldline_domain::{NormalizedEntryType, Session, Text, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::types::{Answer, Message, Part, ThreadDocument, is_blank};
 use super::{action_mapper, result::AmpResult};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::anthropic::{Block, BlockKind},
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A thread: one document, which Amp writes again whenever it changes. Each message states its tokens once.

@@ -1,14 +1,11 @@
 //! The wire types of a thread: one document.
 
-use foldline_domain::{CorrId, Session, SessionId, Text, Timestamp, TokenUsage};
-use foldline_json::Raw;
-
 use crate::{
     dialect::{
         anthropic::{Block, BlockKind},
         counters::{take_counters, with_cache},
     },
-    wire::{Fields, Object, value},
+    prelude::*,
 };
 
 /// A thread.

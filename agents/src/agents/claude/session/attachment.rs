@@ -1,15 +1,6 @@
 //! `attachment`: context that the program adds to a prompt.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, NormalizedEntryType, Text};
-use foldline_json::Raw;
-
-use crate::{
-    claude::notice::hook_failure,
-    content::Blocks,
-    wire::{Object, value},
-};
+use crate::{claude::notice::hook_failure, content::Blocks, prelude::*};
 
 /// Entries of one kind.
 pub(super) type Said = (NormalizedEntryType, Vec<Content>);

@@ -1,7 +1,5 @@
 //! Records outside of the tree of messages, and records of the program in it.
 
-use foldline_domain::{Content, NormalizedEntryType, Session, SessionId, Text};
-
 use super::json::ClaudeSessionJson;
 use crate::{
     claude::{
@@ -9,7 +7,7 @@ use crate::{
         notice::{api_error, compaction},
     },
     dialect::anthropic::error_message,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// Reads a record without a place in the tree; `None` for an unknown type.

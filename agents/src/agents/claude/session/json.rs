@@ -1,12 +1,7 @@
 //! [`ClaudeSessionJson`]: the content of a record.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, CorrId, NormalizedEntryType, Session, Text};
-use foldline_json::Raw;
-
 use super::progress::Progress;
-use crate::{Extra, dialect::anthropic::Message, wire::Fields};
+use crate::{dialect::anthropic::Message, prelude::*};
 
 /// One record of a session file.
 #[derive(Clone, Debug)]

@@ -9,10 +9,6 @@ mod types;
 
 use std::collections::VecDeque;
 
-use foldline_domain::{
-    ActionType, Content, CorrId, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text,
-    Timestamp, ToolStatus, tool_calls::RecentIds,
-};
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -21,7 +17,6 @@ use self::{
     types::{Author, ClaudeSessionLine},
 };
 use crate::{
-    Evidence, Executor, Extra, Format, Header, Parsed,
     claude::{
         markup,
         messages::{self, Cx, ToModel},
@@ -30,7 +25,7 @@ use crate::{
     },
     dialect::anthropic::{Block, BlockKind, Message},
     evidence::{is_tree_record, nested},
-    wire::{Fields, Object},
+    prelude::*,
 };
 
 /// Claude Code's session files.

@@ -1,13 +1,7 @@
 //! `progress`: the progress of open calls.
 
-use foldline_domain::{CorrId, Text, Timestamp};
-use foldline_json::Raw;
-
 use super::content::take_message;
-use crate::{
-    dialect::anthropic::Message,
-    wire::{Fields, Object, value},
-};
+use crate::{dialect::anthropic::Message, prelude::*};
 
 /// The progress of an open call.
 #[derive(Clone, Debug)]

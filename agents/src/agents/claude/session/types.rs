@@ -2,8 +2,6 @@
 
 use std::sync::LazyLock;
 
-use foldline_domain::{Authority, CorrId, NormalizedEntryType, Text};
-use foldline_json::Raw;
 use memchr::memmem::Finder;
 
 use super::{
@@ -12,10 +10,7 @@ use super::{
     json::ClaudeSessionJson,
     progress::{self, Progress},
 };
-use crate::{
-    Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of a session file.
 #[derive(Clone, Debug)]

@@ -4,9 +4,6 @@ mod outcome;
 mod run_result;
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{NormalizedEntryType, Session, Text, Timestamp, TokenUsage, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -15,7 +12,6 @@ use self::{
     types::ClaudeStreamJson,
 };
 use crate::{
-    Evidence, Executor, Extra, Format, Header, Parsed,
     claude::{
         action_mapper,
         messages::{self, Cx, ToModel},
@@ -27,7 +23,7 @@ use crate::{
         streamed::Streamed,
     },
     evidence::{is_tree_record, message},
-    wire::Object,
+    prelude::*,
 };
 
 /// `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`.

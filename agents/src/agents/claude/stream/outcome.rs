@@ -5,11 +5,10 @@
 //! have early snapshots with exact input but inexact output. So nothing is reported until the run ends, and snapshots
 //! count only for messages that no `result` includes.
 
-use foldline_domain::{Outcome, SessionId, Text, Timestamp, TokenUsage};
 use serde::{Deserialize, Serialize};
 
 use super::run_result::RunResult;
-use crate::claude::usage::MessageUsage;
+use crate::{claude::usage::MessageUsage, prelude::*};
 
 /// Tokens by model; `None` is the session's model.
 pub(super) type ByModel = Vec<(Option<Text>, TokenUsage)>;

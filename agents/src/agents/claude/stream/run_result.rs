@@ -1,10 +1,8 @@
 //! `result`: the summary at the end of a run.
 
-use foldline_domain::{Text, TokenUsage};
-
 use crate::{
     dialect::anthropic::{Denial, usage},
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// The end of a run.

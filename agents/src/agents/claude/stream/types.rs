@@ -1,14 +1,10 @@
 //! The wire types of `claude -p --output-format stream-json`, releases 2.0 to 2.1.281.
 
-use foldline_domain::{Authority, CorrId, NormalizedEntryType, Session, Text};
-use foldline_json::Raw;
-
 use super::run_result::RunResult;
 use crate::{
-    Header, Parsed,
     claude::notice::{api_error, compaction, hook_failure},
     dialect::anthropic::{Message, PartialEvent, error_message},
-    wire::Object,
+    prelude::*,
 };
 
 /// One line of the stream.

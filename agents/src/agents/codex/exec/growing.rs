@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use foldline_domain::{CorrId, NormalizedEntry, Text, tool_calls::RecentIds};
 use serde::{Deserialize, Serialize};
 
-use crate::{Context, codex::result::CodexResult};
+use crate::{codex::result::CodexResult, prelude::*};
 
 /// The number of opened entries that are remembered.
 const REMEMBERED: usize = 256;

@@ -1,9 +1,6 @@
 //! Items of `codex exec --json`: texts and tool calls.
 
-use foldline_domain::{
-    CorrId, NormalizedEntryType, Text, ToolStatus,
-    tool_calls::{CallResult as _, ResultKey},
-};
+use foldline_domain::tool_calls::CallResult as _;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,8 +9,8 @@ use super::{
     types::{Item, ItemKind, Phase},
 };
 use crate::{
-    Context, Extra,
     codex::{result::CodexResult, tools::Tool},
+    prelude::*,
 };
 
 /// State between records, in addition to calls and facts.

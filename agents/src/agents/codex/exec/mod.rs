@@ -5,17 +5,14 @@ mod items;
 mod threads;
 mod types;
 
-use foldline_domain::{NormalizedEntryType, Outcome, Session, SessionId, Text, TokenUsage};
-
 use self::{
     items::{CodexExecMemory, Step},
     types::{ExecJson, ExecLine},
 };
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
     codex::{AGENT, result::CodexResult},
     evidence::all_strings,
-    wire::Object,
+    prelude::*,
 };
 
 /// `codex exec --json`.

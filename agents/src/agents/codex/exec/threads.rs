@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use foldline_domain::{CorrId, SessionId, TokenUsage, tool_calls::RecentIds};
 use serde::{Deserialize, Serialize};
 
-use crate::codex::Counter;
+use crate::{codex::Counter, prelude::*};
 
 /// The maximum number of threads that are distinguished. Further threads share one counter.
 const MAX_THREADS: usize = 256;

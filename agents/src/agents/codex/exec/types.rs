@@ -3,15 +3,9 @@
 //! This covers releases from 2025 to September 2026, and the app server's variant of the same lines (camelCase words,
 //! `timestamp` and `thread_id` on every line) as forwarded by harnesses.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, Text, TokenUsage};
-use foldline_json::Raw;
-
 use crate::{
-    Extra, Header, Parsed,
     codex::{case::snake, tools::Tool, usage::take_usage},
-    wire::{Fields, Object, value},
+    prelude::*,
 };
 
 /// One record of the stream.

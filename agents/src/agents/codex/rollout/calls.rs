@@ -1,15 +1,13 @@
 //! Calls in a rollout file: `function_call`, its output, and the events about both.
 
-use foldline_domain::{CorrId, NormalizedEntryType, Text, Timestamp, tool_calls::ResultKey};
-
 use super::{
     echoes::{Channel, EchoKind},
     item::{Call, Output},
     step::Step,
 };
 use crate::{
-    Extra,
     codex::{action_mapper, result, status::Status, tools::Tool},
+    prelude::*,
 };
 
 impl Step<'_, '_> {

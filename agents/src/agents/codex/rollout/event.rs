@@ -1,9 +1,6 @@
 //! The wire types of `event_msg`: output of the program's interface.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, CorrId, Image, Json, Outcome, Session, Text, TokenUsage};
-use foldline_json::Raw;
+use foldline_domain::Image;
 
 use crate::{
     codex::{
@@ -12,7 +9,7 @@ use crate::{
         usage::take_usage,
     },
     content::{self, Blocks, Part},
-    wire::{Fields, Object, value},
+    prelude::*,
 };
 
 /// An event of the program's interface.

@@ -1,17 +1,12 @@
 //! The wire types of `response_item`: input or output of the model.
 
-use std::borrow::Cow;
-
-use foldline_domain::{CorrId, Text};
-use foldline_json::Raw;
-
 use crate::{
     codex::{
         status::Status,
         tools::{MakeImage, Tool, WebSearch},
     },
     content::Blocks,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// Input or output of the model.

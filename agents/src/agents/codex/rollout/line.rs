@@ -2,14 +2,10 @@
 //!
 //! This covers releases from 0.99 (February 2026) to 0.146, and older forms that were observed in newer files.
 
-use foldline_domain::{Allowed, Authority, Session, SessionId, Text};
-use foldline_json::Raw;
+use foldline_domain::Allowed;
 
 use super::{event::Event, item::ResponseItem};
-use crate::{
-    Header, Parsed,
-    wire::{Object, value},
-};
+use crate::prelude::*;
 
 /// One record of the file.
 #[derive(Clone, Debug)]

@@ -1,14 +1,12 @@
 //! Messages in a rollout file: of the user, the agent, other agents and the program.
 
-use foldline_domain::{Json, NormalizedEntryType, Text};
-
 use super::{
     echoes::{Channel, EchoKind},
     step::Step,
 };
 use crate::{
-    Extra,
     content::{Blocks, Part},
+    prelude::*,
 };
 
 /// Elements that the program adds to user messages, in addition to those with `_` in their name.

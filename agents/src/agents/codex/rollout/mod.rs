@@ -14,8 +14,6 @@ mod messages;
 mod session;
 mod step;
 
-use foldline_domain::{NormalizedEntryType, Session};
-
 use self::{
     echoes::Channel,
     event::{CompletedItem, Event},
@@ -24,9 +22,8 @@ use self::{
     step::{CodexRolloutMemory, Step},
 };
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
     codex::{AGENT, result::CodexResult},
-    wire::Object,
+    prelude::*,
 };
 
 /// Codex's rollout files.

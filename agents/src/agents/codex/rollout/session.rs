@@ -1,12 +1,11 @@
 //! The session of a rollout file: its facts, turns, tokens and preceding sessions.
 
-use foldline_domain::{NormalizedEntryType, Outcome, Session, Text, TokenUsage};
-
 use super::{
     echoes::{Channel, EchoKind},
     event::TurnEnd,
     step::Step,
 };
+use crate::prelude::*;
 
 /// The pause that ends a copied history. A copy is written at once: lines with the time of the copy are a few
 /// milliseconds apart, and the next line needs a response of the model.

@@ -1,12 +1,11 @@
 //! [`Step`]: a line during its processing, and the state between lines.
 
-use foldline_domain::{SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::echoes::{Channel, EchoKind, Echoes};
 use crate::{
-    Context,
     codex::{result::CodexResult, usage::Counter},
+    prelude::*,
 };
 
 /// State between records, in addition to calls and facts.

@@ -1,19 +1,13 @@
 //! Work with sub-agents: `collab_tool_call` items and `collab_.._end` events.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Text, ToolResult};
-use foldline_json::Raw;
-
 use crate::{
-    MappedCall,
     action::task_create,
     codex::{
         case::{either, snake},
         result::{self, CodexResult},
         status::Status,
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A call that starts, instructs, awaits or closes sub-agents.

@@ -1,20 +1,13 @@
 //! File changes: `file_change` items and `patch_apply_end` events.
 
-use std::borrow::Cow;
-
-use foldline_domain::{FileChange, Json, Text, ToolResult};
-use foldline_json::Raw;
-
 use crate::{
-    MappedCall,
     action::file_edit,
     codex::{
         case::snake,
         result::{self, CodexResult},
         status::Status,
     },
-    files,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// Applied or requested file changes.

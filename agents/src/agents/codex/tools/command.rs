@@ -1,10 +1,6 @@
 //! Commands: `command_execution` items and `exec_command_end` events.
 
-use foldline_domain::{CommandExitStatus, Text, ToolResult, ToolStatus};
-use foldline_json::Raw;
-
 use crate::{
-    MappedCall,
     action::command_run,
     codex::{
         case::either,
@@ -12,7 +8,7 @@ use crate::{
         status::Status,
     },
     command_line::command_line,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A command.

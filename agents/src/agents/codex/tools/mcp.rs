@@ -1,13 +1,7 @@
 //! Tools of MCP servers, and tools that the client offers (`dynamic_tool_call_..`).
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, Json, Text, ToolResult, ToolStatus};
-use foldline_json::Raw;
-
 use super::command::duration_ms;
 use crate::{
-    MappedCall,
     codex::{
         action_mapper,
         case::either,
@@ -15,7 +9,7 @@ use crate::{
         status::Status,
     },
     content::Blocks,
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// A call of a tool from outside Codex.

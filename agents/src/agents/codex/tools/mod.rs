@@ -9,10 +9,18 @@ mod command;
 mod mcp;
 mod web;
 
-use std::borrow::Cow;
+use foldline_domain::TodoItem;
 
-use foldline_domain::{Content, Json, Text, TodoItem, ToolStatus};
-use foldline_json::Raw;
+use super::{
+    case::either,
+    result::{self, CodexResult},
+    status::Status,
+};
+use crate::{
+    action::{file_read, plan_presentation, todo_list},
+    content,
+    prelude::*,
+};
 
 pub(super) use self::{
     agents::{AgentCall, call as agent_call},
@@ -20,17 +28,6 @@ pub(super) use self::{
     command::CommandExecution,
     mcp::McpCall,
     web::WebSearch,
-};
-use super::{
-    case::either,
-    result::{self, CodexResult},
-    status::Status,
-};
-use crate::{
-    MappedCall,
-    action::{file_read, plan_presentation, todo_list},
-    content, files,
-    wire::{Object, value},
 };
 
 /// A tool call with its result so far.

@@ -1,18 +1,13 @@
 //! Web searches: `web_search` items, `web_search_call`, and `web_search_end` events.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Json, Text, ToolResult};
-
 use crate::{
-    MappedCall,
     action::{search, web_fetch},
     codex::{
         case::snake,
         result::{self, CodexResult},
         status::Status,
     },
-    wire::Object,
+    prelude::*,
 };
 
 /// A web search, or a page that was opened or searched.

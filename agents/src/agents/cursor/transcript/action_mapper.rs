@@ -1,13 +1,7 @@
 //! Maps the tools of transcripts to [`ActionType`](foldline_domain::ActionType)s. Parameters without a field in the
 //! action are kept in the entry's metadata.
 
-use foldline_domain::FileChange;
-use foldline_json::Raw;
-
-use crate::action::{
-    self, MappedCall, command_run, file_edit, file_read, file_replacement, file_write, is_among,
-    is_mcp_tool, search, take_patch, take_path, take_task, take_todos, todo_list, web_fetch,
-};
+use crate::{action::*, prelude::*};
 
 /// Known tools without a separate action.
 const PLAIN_TOOLS: &str = "AskQuestion Await CallMcpTool EditNotebook FetchMcpResource GenerateImage ReadLints SwitchMode";

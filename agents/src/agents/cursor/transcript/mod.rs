@@ -3,20 +3,18 @@
 mod action_mapper;
 mod texts;
 
-use std::{borrow::Cow, path::Path};
+use std::path::Path;
 
-use foldline_domain::{Content, CorrId, NormalizedEntryType, Session, SessionId, Text, ToolStatus};
 use serde::{Deserialize, Serialize};
 
 use self::texts::TypedText;
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{
         anthropic::{BlockKind, Message},
         textual_result::TextualResult,
     },
     evidence::message,
-    wire::Object,
+    prelude::*,
 };
 
 /// A transcript. It has neither times nor results, so the outcome of its calls is unknown; the name of the file states

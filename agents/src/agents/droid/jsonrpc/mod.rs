@@ -4,10 +4,7 @@
 mod totals;
 mod types;
 
-use foldline_domain::{
-    CorrId, Digest, Json, NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, TokenUsage,
-    ToolStatus, tool_calls::RecentIds,
-};
+use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -15,7 +12,6 @@ use self::{
     types::{Kind, Line, Turn},
 };
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed,
     dialect::{
         anthropic::{BlockKind, ToolResult, ToolUse},
         notice, permission,
@@ -23,7 +19,7 @@ use crate::{
         streamed::Streamed,
     },
     droid::{action_mapper, message::BlockMessage, result::DroidResult, usage},
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// `droid exec` with the output format `stream-jsonrpc`.

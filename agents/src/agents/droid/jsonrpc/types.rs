@@ -1,15 +1,11 @@
 //! The wire types of `stream-jsonrpc`: requests of both sides, responses, and notifications of a session.
 
-use foldline_domain::{
-    Authority, Content, CorrId, Json,
-    NormalizedEntryType::{AssistantMessage, Compaction, ErrorMessage, SystemMessage},
-    Outcome, Session, Text, TokenUsage,
+use foldline_domain::NormalizedEntryType::{
+    AssistantMessage, Compaction, ErrorMessage, SystemMessage,
 };
-use foldline_json::Raw;
 
 use super::super::{message::BlockMessage, usage};
 use crate::{
-    Extra, Header, Parsed,
     action::is_among,
     content,
     dialect::{
@@ -17,7 +13,7 @@ use crate::{
         jsonrpc::Rpc,
         notice::{self, Notice, Said},
     },
-    wire::{Object, value},
+    prelude::*,
 };
 
 /// One record.

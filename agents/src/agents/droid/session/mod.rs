@@ -4,13 +4,8 @@
 
 mod types;
 
-use foldline_domain::{NormalizedEntryType, Outcome, Session, Text};
-
 use self::types::SessionJson;
-use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Parsed, droid::result::DroidResult,
-    evidence::nested, wire::Object,
-};
+use crate::{droid::result::DroidResult, evidence::nested, prelude::*};
 
 /// Droid's session files.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,6 @@
 //! The wire types of Droid's session files.
 
-use foldline_domain::{Session, SessionId, Text};
-
-use crate::{Extra, Header, Parsed, droid::message::BlockMessage, wire::Object};
+use crate::{droid::message::BlockMessage, prelude::*};
 
 /// One record of the file.
 #[derive(Clone, Debug)]

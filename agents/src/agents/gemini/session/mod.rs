@@ -4,21 +4,17 @@ mod types;
 
 use std::path::Path;
 
-use foldline_domain::{
-    Content, CorrId, Digest, NormalizedEntryType, Session, SessionId, Text, TokenUsage, ToolStatus,
-    tool_calls::RecentIds,
-};
+use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Author, Call, Message, SessionRecord};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{
         gemini,
         recent_map::RecentMap,
         textual_result::{self, TextualResult},
     },
-    wire::Object,
+    prelude::*,
 };
 
 /// A session file: lines, or a single document of the older releases.

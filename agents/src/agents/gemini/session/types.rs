@@ -1,17 +1,6 @@
 //! The wire types of session files: a document, or a header, messages and changes as lines.
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Content, CorrId, NormalizedEntryType, Session, SessionId, Text, Timestamp, TokenUsage,
-};
-use foldline_json::Raw;
-
-use crate::{
-    Extra, Parsed, content,
-    dialect::counters::take_counters,
-    wire::{Fields, Object, value},
-};
+use crate::{content, dialect::counters::take_counters, prelude::*};
 
 /// A record: facts and messages, of which a line has one.
 #[derive(Clone, Debug, Default)]

@@ -2,26 +2,23 @@
 
 mod types;
 
-use std::borrow::Cow;
-#[cfg(feature = "databases")]
-use std::sync::Arc;
-
-use foldline_domain::{NormalizedEntryType, Session, Text};
-
-#[cfg(feature = "databases")]
-use foldline::source::Opener;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Message, Part, SessionDocument, SessionPart};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     agents::opencode::{
         calls, outcome,
         result::{self, OpencodeResult},
     },
     evidence::nested,
-    wire::Object,
+    prelude::*,
 };
+
+#[cfg(feature = "databases")]
+use std::sync::Arc;
+
+#[cfg(feature = "databases")]
+use foldline::source::Opener;
 
 /// A session: one document, `{"info":{..},"messages":[{"info":{..},"parts":[..]}]}`.
 ///

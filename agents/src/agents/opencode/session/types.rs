@@ -1,15 +1,9 @@
 //! The wire types of a session: one document.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Authority, Session, SessionId, Text, Timestamp, TokenUsage};
-use foldline_json::Raw;
-
 use crate::{
-    Header,
     agents::opencode::types::{Attachment, OpencodeError, ToolUse, take_text, take_usage},
     evidence::nested,
-    wire::{Fields, Object, value},
+    prelude::*,
 };
 
 /// A session.

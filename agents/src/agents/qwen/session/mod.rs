@@ -3,20 +3,15 @@
 mod parts;
 mod types;
 
-use foldline_domain::{
-    Content, Json, NormalizedEntryType, Session, Text, ToolStatus, tool_calls::ResultKey,
-};
-
 use self::{
     parts::{Part, PartKind, Response, joined},
     types::{Detail, SessionJson, SessionLine},
 };
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, Meta, Parsed,
     dialect::{gemini, textual_result::TextualResult},
     evidence::{is_tree_record, nested},
+    prelude::*,
     qwen::result::status_of_failure,
-    wire::Object,
 };
 
 /// Qwen Code's session files.

@@ -1,14 +1,6 @@
 //! The parts of a message in Google's API.
 
-use std::borrow::Cow;
-
-use foldline_domain::{Content, CorrId, Json, Text};
-use foldline_json::Raw;
-
-use crate::{
-    content,
-    wire::{Fields, Object, value},
-};
+use crate::{content, prelude::*};
 
 /// A part of a message with its unknown fields.
 #[derive(Clone, Debug)]

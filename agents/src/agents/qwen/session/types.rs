@@ -1,14 +1,7 @@
 //! The wire types of session files, releases 0.12 to 0.23.
 
-use foldline_domain::{NormalizedEntryType, Session, SessionId, Text, TokenUsage};
-use foldline_json::Raw;
-
 use super::parts::{self, Part};
-use crate::{
-    Extra, Header, Parsed,
-    qwen::usage,
-    wire::{Object, value},
-};
+use crate::{prelude::*, qwen::usage};
 
 /// One record of a session file.
 #[derive(Clone, Debug)]

@@ -3,17 +3,10 @@
 
 mod types;
 
-use std::borrow::Cow;
-
-use foldline_domain::{
-    Json, NormalizedEntry, NormalizedEntryType, Outcome, Session, Text, TokenUsage, ToolStatus,
-};
-use foldline_json::Raw;
 use serde::{Deserialize, Serialize};
 
 use self::types::{QwenJson, RunResult};
 use crate::{
-    Context, Evidence, Executor, Extra, Format, Header, MappedCall, Meta, Parsed,
     dialect::{
         anthropic::{self, BlockKind, Message, Reader, ToolResult},
         gemini,
@@ -23,8 +16,8 @@ use crate::{
         textual_result::TextualResult,
     },
     evidence::{is_tree_record, message},
+    prelude::*,
     qwen::result::status_of_failure,
-    wire::Object,
 };
 
 /// `qwen -o stream-json` and `-o json`.

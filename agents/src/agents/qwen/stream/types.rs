@@ -1,15 +1,12 @@
 //! The wire types of `qwen -o stream-json`, releases 0.12 to 0.23.
 
-use foldline_domain::{Authority, CorrId, Json, Outcome, Session, Text, TokenUsage};
-
 use crate::{
-    Header, Parsed,
     dialect::{
         anthropic::{Denial, Message, PartialEvent},
         run_usage::ModelUsage,
     },
+    prelude::*,
     qwen::usage,
-    wire::{Object, value},
 };
 
 /// One record of the stream.
