@@ -139,7 +139,7 @@ impl<'a> Reducer<Located<Record<'a>>, ExaminedState, Located<DomainEvent>> for D
     ) -> (ExaminedState, Batch<Located<DomainEvent>>) {
         let Located { position, line_sha256, session, item } = record;
         let item = self.sessions.parse_ahead(item);
-        if let Some(name) = item.ignored() {
+        if let Some(name) = &item.ignored {
             state.ignored.add(name);
         }
         let record = Located { position, line_sha256, session, item };

@@ -23,6 +23,7 @@ pub mod files;
 mod format;
 pub mod prelude;
 mod recogniser;
+mod record_reducer;
 mod records;
 mod reducing;
 mod registry;
@@ -38,11 +39,12 @@ pub use self::{
     agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, kimi, opencode, pi, qwen},
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
-    dynamic::{AnyRecord, AnyState, DynExecutor, RecordReducer, SessionOf, SplitExecutor},
+    dynamic::{AnyRecord, AnyState, DynExecutor, SplitExecutor},
     evidence::{Evidence, Judge},
     executor::{Executor, Header, Parsed},
     format::Format,
     recogniser::{Recogniser, Verdict},
+    record_reducer::{RecordReducer, SessionOf},
     records::{Records, RecordsRead},
     reducing::{ExecutorReducer, SessionState, State},
     registry::Registry,

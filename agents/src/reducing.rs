@@ -20,7 +20,7 @@ use super::{
     facts::Facts,
     report,
     sessions::SessionKeyOf,
-    wire::{Fields, Irregular, Object, Record},
+    wire::{Fields, Irregular, Record},
 };
 
 /// The state of a session: its open calls, its facts and the executor's memory.
@@ -66,14 +66,6 @@ impl<E> ExecutorReducer<E> {
         Self { executor, limits: Limits::DEFAULT }
     }
 
-    /// The session in a record.
-    pub(super) fn session_of<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>
-    where
-        E: Executor,
-    {
-        self.executor.session(object)
-    }
-
     /// Sets the limits of the state.
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
@@ -97,12 +89,12 @@ pub(super) enum ParsedRecord<'a, L> {
     },
 }
 
-impl<L> ParsedRecord<'_, L> {
+impl<'a, L> ParsedRecord<'a, L> {
     /// The session in the record.
-    pub(super) fn session(&self) -> Option<&str> {
+    pub(super) fn session(&self) -> Option<&Cow<'a, str>> {
         match self {
             Self::Irregular(_) => None,
-            Self::Object { session, .. } => session.as_deref(),
+            Self::Object { session, .. } => session.as_ref(),
         }
     }
 }
@@ -120,7 +112,7 @@ impl<E: Executor> ExecutorReducer<E> {
             ..Header::default()
         };
         let aside = (header.name == aside::STDERR).then(|| aside::text(&mut object));
-        let session = self.session_of(&object);
+        let session = self.executor.session(&object);
         let parsed = match aside {
             Some(_) => Parsed::Ignored,
             None => self.executor.parse(&mut object, &mut header),
@@ -132,14 +124,17 @@ impl<E: Executor> ExecutorReducer<E> {
     }
 
     /// The type of a record that is ignored on purpose.
-    pub(super) fn ignored<'p>(&self, record: &'p ParsedRecord<'_, E::Line<'_>>) -> Option<&'p str> {
+    pub(super) fn ignored<'p, 'a>(
+        &self,
+        record: &'p ParsedRecord<'a, E::Line<'a>>,
+    ) -> Option<&'p Cow<'a, str>> {
         let ParsedRecord::Object { header, aside: None, parsed, .. } = record else { return None };
         let is_ignored = match parsed {
             Parsed::Line(line) => self.executor.is_ignored(line),
             Parsed::Ignored => true,
             Parsed::Foreign | Parsed::Unknown => false,
         };
-        is_ignored.then_some(&*header.name)
+        is_ignored.then_some(&header.name)
     }
 
     /// The second half of reducing a record.
@@ -219,10 +214,7 @@ impl<E: Executor> ExecutorReducer<E> {
 
 impl<'a, E: Executor> SessionKeyOf<Record<'a>> for ExecutorReducer<E> {
     fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
-        match record {
-            Record::Object(object) => ExecutorReducer::session_of(self, object),
-            Record::Irregular(_) => None,
-        }
+        record.object().and_then(|object| self.executor.session(object))
     }
 }
 

@@ -67,6 +67,14 @@ impl fmt::Display for Irregular<'_> {
 }
 
 impl<'a> Record<'a> {
+    /// The object, if it is one.
+    pub fn object(&self) -> Option<&Object<'a>> {
+        match self {
+            Self::Object(object) => Some(object),
+            Self::Irregular(_) => None,
+        }
+    }
+
     /// A single value as a record.
     pub(super) fn from_value(raw: Raw<'a>) -> Self {
         match Object::parse(raw.get()) {

@@ -1,6 +1,8 @@
-//! [`DynExecutor`]: an executor chosen at run time; [`SplitExecutor`]: a `DynExecutor` in two halves.
+//! [`DynExecutor`]: an executor chosen at run time, with its state and its records; [`SplitExecutor`]: a `DynExecutor`
+//! in two halves.
 
 use std::{
+    any::Any,
     borrow::Cow,
     fmt::{self, Debug},
     path::Path,
@@ -8,22 +10,22 @@ use std::{
 };
 
 use foldline::{
-    processor::ParseAhead,
+    processor::{HeapSize, ParseAhead},
     source::Opener,
     transduce::{Batch, Reducer},
 };
-use foldline_domain::DomainEvent;
+use foldline_domain::{CorrId, DomainEvent, Json, WarningKind, tool_calls::CallResult};
+use serde::{
+    Deserialize, Serialize, Serializer,
+    de::{DeserializeOwned, Error as _},
+};
 
 use super::{
-    any_record::AnyRecord,
-    any_state::{AnyState, foreign_state},
-};
-use crate::{
     evidence::Evidence,
     executor::{Executor, Header, Parsed},
     format::Format,
     records::Records,
-    reducing::{ExecutorReducer, State},
+    reducing::{ExecutorReducer, SessionState, State},
     sessions::SessionKeyOf,
     wire::{Object, Record},
 };
@@ -31,15 +33,18 @@ use crate::{
 /// The object-safe interface of an executor.
 pub(super) trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
-    fn of_file(&self, path: &Path) -> Option<DynExecutor>;
+    fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
+        None
+    }
     fn opener(&self) -> Option<Arc<dyn Opener>>;
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
-    fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()>;
+    fn parse<'a>(&self, _object: &mut Object<'a>, _header: &mut Header<'a>) -> Parsed<()> {
+        Parsed::Line(())
+    }
     fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a>;
     fn init(&self) -> AnyState;
     fn restore(&self, json: &str) -> serde_json::Result<AnyState>;
-    fn owns(&self, state: &AnyState) -> bool;
     fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent>;
     fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent>;
 }
@@ -62,7 +67,7 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
     }
 
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
-        self.session_of(object)
+        self.executor.session(object)
     }
 
     fn parse<'a>(&self, object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<()> {
@@ -70,7 +75,12 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
     }
 
     fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
-        AnyRecord::new(self, self.parsed(record))
+        let record = self.parsed(record);
+        AnyRecord {
+            session: record.session().cloned(),
+            ignored: self.ignored(&record).cloned(),
+            reduce: Box::new(move |state| state.with(|own| self.reduce_parsed(own, record))),
+        }
     }
 
     fn init(&self) -> AnyState {
@@ -81,17 +91,12 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
         AnyState::restore::<State<E>>(E::FORMAT.name, json)
     }
 
-    fn owns(&self, state: &AnyState) -> bool {
-        state.is::<State<E>>()
-    }
-
     fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent> {
-        let own = state.downcast_mut();
-        own.map_or_else(foreign_state, |own| self.reduce_parsed(own, self.parsed(record)))
+        state.with(|own| self.reduce_parsed(own, self.parsed(record)))
     }
 
     fn finish(&self, state: &mut AnyState) -> Batch<DomainEvent> {
-        state.downcast_mut().map_or_else(foreign_state, |own| self.finish_state(own))
+        state.with(|own| self.finish_state(own))
     }
 }
 
@@ -144,11 +149,6 @@ impl DynExecutor {
         self.0.opener()
     }
 
-    /// Parses a record: the half of reducing it that does not depend on the state.
-    pub(crate) fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
-        self.0.parsed(record)
-    }
-
     /// Judges whether a record belongs to the format.
     pub fn recognise(&self, object: &Object<'_>) -> Evidence {
         self.0.recognise(object)
@@ -171,19 +171,11 @@ impl DynExecutor {
     pub fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
         self.0.restore(json)
     }
-
-    /// Whether a state belongs to this executor.
-    pub fn owns(&self, state: &AnyState) -> bool {
-        self.0.owns(state)
-    }
 }
 
 impl<'a> SessionKeyOf<Record<'a>> for DynExecutor {
     fn session_of<'r>(&self, record: &'r Record<'a>) -> Option<Cow<'r, str>> {
-        match record {
-            Record::Object(object) => self.session(object),
-            Record::Irregular(_) => None,
-        }
+        record.object().and_then(|object| self.session(object))
     }
 }
 
@@ -233,13 +225,13 @@ impl ParseAhead<Records> for SplitExecutor {
     type Parsed<'a> = AnyRecord<'a>;
 
     fn parse_ahead<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
-        self.0.parsed(record)
+        self.0.0.parsed(record)
     }
 }
 
 impl SessionKeyOf<AnyRecord<'_>> for SplitExecutor {
     fn session_of<'r>(&self, record: &'r AnyRecord<'_>) -> Option<Cow<'r, str>> {
-        record.session().map(Cow::Borrowed)
+        record.session.as_deref().map(Cow::Borrowed)
     }
 }
 
@@ -249,11 +241,152 @@ impl<'a> Reducer<AnyRecord<'a>, AnyState, DomainEvent> for SplitExecutor {
     }
 
     fn reduce(&self, mut state: AnyState, record: AnyRecord<'a>) -> (AnyState, Batch<DomainEvent>) {
-        let events = record.reduce(&mut state);
+        let events = (record.reduce)(&mut state);
         (state, events)
     }
 
     fn finish(&self, state: AnyState) -> (AnyState, Batch<DomainEvent>) {
         self.0.finish(state)
+    }
+}
+
+/// A record that any executor has parsed.
+pub struct AnyRecord<'a> {
+    pub(super) session: Option<Cow<'a, str>>,
+    /// The type of a record that is ignored on purpose.
+    pub(super) ignored: Option<Cow<'a, str>>,
+    pub(super) reduce: Box<dyn FnOnce(&mut AnyState) -> Batch<DomainEvent> + 'a>,
+}
+
+impl Debug for AnyRecord<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyRecord").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// What is asked of a state whose type is not known.
+pub(super) trait StateFacts {
+    /// Its size; 0 if it is unknown, since the number of sessions is bounded anyway.
+    fn heap_size(&self) -> usize {
+        0
+    }
+
+    /// The id of a result that awaits its call, counted from the latest one.
+    fn held(&self, _nth: usize) -> Option<&CorrId> {
+        None
+    }
+}
+
+impl<R: CallResult, M> StateFacts for SessionState<R, M> {
+    fn heap_size(&self) -> usize {
+        HeapSize::heap_size(self)
+    }
+
+    fn held(&self, nth: usize) -> Option<&CorrId> {
+        self.calls().latest_held(nth)
+    }
+}
+
+/// A state whose type is known only to its executor.
+pub(super) trait StoredState: Any + Send + Debug + StateFacts {
+    fn to_json(&self) -> Result<Json, foldline_json::Error>;
+    fn clone_box(&self) -> Box<dyn StoredState>;
+    fn is_same(&self, other: &dyn Any) -> bool;
+}
+
+impl<S> StoredState for S
+where
+    S: StateFacts + Clone + Debug + PartialEq + Serialize + Send + 'static,
+{
+    fn to_json(&self) -> Result<Json, foldline_json::Error> {
+        Json::of(self)
+    }
+
+    fn clone_box(&self) -> Box<dyn StoredState> {
+        Box::new(self.clone())
+    }
+
+    fn is_same(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<Self>().is_some_and(|other| other == self)
+    }
+}
+
+/// The state of a [`DynExecutor`].
+///
+/// It is stored with the name of its format, so that another executor cannot restore it.
+#[derive(Debug)]
+pub struct AnyState {
+    format: &'static str,
+    state: Box<dyn StoredState>,
+}
+
+/// A state with the name of its format.
+#[derive(Serialize, Deserialize)]
+struct Stored<F> {
+    format: F,
+    state: Json,
+}
+
+impl AnyState {
+    pub(super) fn new(format: &'static str, state: Box<impl StoredState>) -> Self {
+        Self { format, state }
+    }
+
+    /// Restores a stored state of this format.
+    pub(super) fn restore<S>(format: &'static str, json: &str) -> serde_json::Result<Self>
+    where
+        S: StoredState + DeserializeOwned,
+    {
+        let stored: Stored<String> = serde_json::from_str(json)?;
+        if stored.format != format {
+            let foreign = format!("a state of {} is not a state of {format}", stored.format);
+            return Err(serde_json::Error::custom(foreign));
+        }
+        let state: S = serde_json::from_str(stored.state.get())?;
+        Ok(Self::new(format, Box::new(state)))
+    }
+
+    /// The id of a result that awaits its call, counted from the latest one.
+    pub(crate) fn held(&self, nth: usize) -> Option<&CorrId> {
+        self.state.held(nth)
+    }
+
+    /// Calls `step` with the state itself. The state of another executor gives a warning instead, since a reducer does
+    /// not panic.
+    pub(super) fn with<S: StoredState>(
+        &mut self,
+        step: impl FnOnce(&mut S) -> Batch<DomainEvent>,
+    ) -> Batch<DomainEvent> {
+        let any: &mut dyn Any = &mut *self.state;
+        if let Some(own) = any.downcast_mut() {
+            return step(own);
+        }
+        let message = "the state belongs to another executor, so the record was not read";
+        Batch::one(DomainEvent::warning(WarningKind::ForeignRecord, message))
+    }
+}
+
+impl Clone for AnyState {
+    fn clone(&self) -> Self {
+        Self { format: self.format, state: self.state.clone_box() }
+    }
+}
+
+impl PartialEq for AnyState {
+    fn eq(&self, other: &Self) -> bool {
+        self.state.is_same(&*other.state)
+    }
+}
+
+impl Serialize for AnyState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let state = self.state.to_json().map_err(serde::ser::Error::custom)?;
+        Stored { format: self.format, state }.serialize(serializer)
+    }
+}
+
+impl HeapSize for AnyState {
+    fn heap_size(&self) -> usize {
+        self.state.heap_size()
     }
 }

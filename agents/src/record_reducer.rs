@@ -4,26 +4,19 @@ use std::{
     borrow::Cow,
     fmt::{self, Debug},
     marker::PhantomData,
-    path::Path,
     sync::Arc,
 };
 
 use foldline::{
-    processor::HeapSize,
     source::Opener,
     transduce::{Batch, Reducer},
 };
-use foldline_domain::{CorrId, DomainEvent, Json};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use foldline_domain::DomainEvent;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    any_record::{AnyRecord, ReduceParsed},
-    any_state::{AnyState, StoredState, foreign_state},
-    erased::{AnyExecutor, DynExecutor},
-};
-use crate::{
+    dynamic::{AnyExecutor, AnyRecord, AnyState, DynExecutor, StateFacts},
     evidence::{Evidence, Judge},
-    executor::{Header, Parsed},
     format::Format,
     wire::{Object, Record},
 };
@@ -105,41 +98,9 @@ where
 }
 
 /// The state, which is only absent while a record is reduced.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-struct Held<S>(Option<S>);
+type Held<S> = Option<S>;
 
-/// Unknown; the number of sessions is bounded anyway.
-impl<S> HeapSize for Held<S> {
-    fn heap_size(&self) -> usize {
-        0
-    }
-}
-
-impl<S> StoredState for Held<S>
-where
-    S: Clone + Debug + PartialEq + Serialize + Send + 'static,
-{
-    fn to_json(&self) -> Result<Json, foldline_json::Error> {
-        Json::of(self)
-    }
-
-    fn clone_box(&self) -> Box<dyn StoredState> {
-        Box::new(self.clone())
-    }
-
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
-
-    fn is_same(&self, other: &dyn StoredState) -> bool {
-        other.as_any().downcast_ref::<Self>().is_some_and(|other| other == self)
-    }
-
-    fn held(&self, _nth: usize) -> Option<&CorrId> {
-        None
-    }
-}
+impl<S> StateFacts for Held<S> {}
 
 impl<R, S> RecordReducer<R, S>
 where
@@ -151,11 +112,12 @@ where
         state: &mut AnyState,
         step: impl FnOnce(&R, S) -> (S, Batch<DomainEvent>),
     ) -> Batch<DomainEvent> {
-        let Some(Held(held)) = state.downcast_mut() else { return foreign_state() };
-        let before = held.take().unwrap_or_else(|| self.reducer.init());
-        let (after, events) = step(&self.reducer, before);
-        *held = Some(after);
-        events
+        state.with(|held: &mut Held<S>| {
+            let before = held.take().unwrap_or_else(|| self.reducer.init());
+            let (after, events) = step(&self.reducer, before);
+            *held = Some(after);
+            events
+        })
     }
 }
 
@@ -166,10 +128,6 @@ where
 {
     fn format(&self) -> &'static Format {
         self.format
-    }
-
-    fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
-        None
     }
 
     fn opener(&self) -> Option<Arc<dyn Opener>> {
@@ -184,28 +142,19 @@ where
         (self.session)(object)
     }
 
-    fn parse<'a>(&self, _object: &mut Object<'a>, _header: &mut Header<'a>) -> Parsed<()> {
-        Parsed::Line(())
-    }
-
     fn parsed<'a>(&'a self, record: Record<'a>) -> AnyRecord<'a> {
-        let session = match &record {
-            Record::Object(object) => (self.session)(object),
-            Record::Irregular(_) => None,
-        };
-        AnyRecord::of(OwnRecord { reducer: self, record, session })
+        let session = record.object().and_then(self.session);
+        // Which records are ignored on purpose, the reducer does not tell.
+        let reduce = Box::new(|state: &mut AnyState| AnyExecutor::reduce(self, state, record));
+        AnyRecord { session, ignored: None, reduce }
     }
 
     fn init(&self) -> AnyState {
-        AnyState::new(self.format.name, Box::new(Held(Some(self.reducer.init()))))
+        AnyState::new(self.format.name, Box::new(Some(self.reducer.init())))
     }
 
     fn restore(&self, json: &str) -> serde_json::Result<AnyState> {
         AnyState::restore::<Held<S>>(self.format.name, json)
-    }
-
-    fn owns(&self, state: &AnyState) -> bool {
-        state.is::<Held<S>>()
     }
 
     fn reduce(&self, state: &mut AnyState, record: Record<'_>) -> Batch<DomainEvent> {
@@ -216,31 +165,5 @@ where
         self.step(state, |reducer, state| {
             Reducer::<Record<'_>, S, DomainEvent>::finish(reducer, state)
         })
-    }
-}
-
-/// A record, with its session.
-struct OwnRecord<'a, R, S> {
-    reducer: &'a RecordReducer<R, S>,
-    record: Record<'a>,
-    session: Option<Cow<'a, str>>,
-}
-
-impl<R, S> ReduceParsed for OwnRecord<'_, R, S>
-where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + Send + Sync + 'static,
-    S: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
-{
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    /// Unknown: the reducer does not tell.
-    fn ignored(&self) -> Option<&str> {
-        None
-    }
-
-    fn reduce(self: Box<Self>, state: &mut AnyState) -> Batch<DomainEvent> {
-        AnyExecutor::reduce(self.reducer, state, self.record)
     }
 }
