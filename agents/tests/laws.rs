@@ -229,7 +229,8 @@ macro_rules! generated {
                     let text = String::from_utf8_lossy(&log);
                     let restore = |json: &str| serde_json::from_str(json);
                     law::split_invariance_at(
-                        &ExecutorReducer::new($executor), restore, &run::records(&text), &stops,
+                        &ExecutorReducer::new($executor), restore, &run::records(&text),
+                        |inputs_read| stops.contains(&inputs_read),
                     )?;
                 }
 

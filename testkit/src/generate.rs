@@ -3,19 +3,16 @@
 //! Everything is generated as text, not as a tree, because the oddities of real logs are oddities of text: numbers
 //! that no integer type holds, lone surrogates, keys in any order, torn lines.
 
-mod calls;
-mod disturb;
 mod events;
 mod log;
 mod marked;
 mod mutated;
 mod value;
 
+pub(crate) use self::value::each_string;
 pub use self::{
-    calls::{Calls, calls},
-    disturb::disturbed,
     events::{events, located_events},
-    log::{LogBytes, concat, garbage},
+    log::{Calls, LogBytes, calls, concat, disturbed, garbage},
     marked::{marked, sessions},
     mutated::mutated,
     value::{

@@ -62,7 +62,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod fold;
 pub mod generate;
 pub mod guide;
 pub mod law;
@@ -70,5 +69,5 @@ pub mod ledger;
 pub mod run;
 mod violation;
 
-pub use self::fold::{Fold, SessionFold};
+pub use self::run::{Fold, SessionFold};
 pub use self::violation::{Law, Place, Side, Violation};

@@ -259,3 +259,21 @@ pub(super) fn panicked(law: Law, place: Place, panic: &(dyn Any + Send)) -> Viol
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
     Violation::new(law, place, format!("it panics: {}", message.unwrap_or("(no message)")))
 }
+
+/// The names of the two runs in a [`Violation`].
+pub(crate) type Names = [&'static str; 2];
+
+/// Requires that two values are equal.
+pub(crate) fn same<T: PartialEq + fmt::Debug + ?Sized>(
+    law: Law,
+    [one_name, two_name]: Names,
+    place: Place,
+    message: &str,
+    one: &T,
+    two: &T,
+) -> Result<(), Violation> {
+    if one == two {
+        return Ok(());
+    }
+    Err(Violation::new(law, place, message).side(one_name, &one).side(two_name, &two))
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
-use super::log::LogBytes;
+use super::{log::LogBytes, value::each_string};
 
 /// `log` with other texts: of no byte, of one, of 4 KiB, with several bytes a character, with escapes. Short words, times,
 /// and texts that occur several times, such as ids, stay.
@@ -27,8 +27,14 @@ pub fn marked(log: &[u8]) -> BoxedStrategy<LogBytes> {
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
-    let mut texts = BTreeMap::new();
-    records.iter().for_each(|record| find(record, &mut texts));
+    let mut texts = BTreeMap::<String, usize>::new();
+    for mut record in records.iter().cloned() {
+        each_string(&mut record, "", &mut |_, text| {
+            if is_text(text) {
+                *texts.entry(text.clone()).or_default() += 1;
+            }
+        });
+    }
     // A text that occurs several times may be an id, which only others of its kind replace.
     let texts: Vec<String> =
         texts.into_iter().filter(|(_, times)| *times == 1).map(|(text, _)| text).collect();
@@ -40,7 +46,11 @@ pub fn marked(log: &[u8]) -> BoxedStrategy<LogBytes> {
             let mut log = String::new();
             for record in &records {
                 let mut record = record.clone();
-                replace(&mut record, &replaced);
+                each_string(&mut record, "", &mut |_, text| {
+                    if let Some(other) = replaced.get(text.as_str()) {
+                        text.clone_from(other);
+                    }
+                });
                 log += &format!("{record}\n");
             }
             LogBytes(log.into_bytes())
@@ -61,34 +71,11 @@ fn other() -> BoxedStrategy<String> {
     prop_oneof![4 => (spelled.prop_map(str::to_owned), number).prop_map(unique), 1 => long].boxed()
 }
 
-/// The texts that may be replaced: of several words, with digits, or long.
-fn find(value: &Value, texts: &mut BTreeMap<String, usize>) {
-    match value {
-        Value::String(text) => {
-            let is_time = text.parse::<jiff::Timestamp>().is_ok();
-            let is_text =
-                text.contains(|c: char| c.is_whitespace() || c.is_ascii_digit()) || text.len() > 32;
-            if is_text && !is_time {
-                *texts.entry(text.clone()).or_default() += 1;
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| find(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|value| find(value, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn replace(value: &mut Value, replaced: &BTreeMap<&str, String>) {
-    match value {
-        Value::String(text) => {
-            if let Some(other) = replaced.get(text.as_str()) {
-                text.clone_from(other);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, replaced)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| replace(value, replaced)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+/// Whether a text may be replaced: it has several words, or digits, or is long.
+fn is_text(text: &str) -> bool {
+    let is_time = text.parse::<jiff::Timestamp>().is_ok();
+    let is_word = |c: char| !c.is_whitespace() && !c.is_ascii_digit();
+    !is_time && (text.len() > 32 || !text.chars().all(is_word))
 }
 
 /// Two copies of `log` in one stream, in any order that keeps the order of each: its session, called `session` in the log,

@@ -3,7 +3,10 @@
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Map, Value};
 
-use super::{disturb::disturbed, log::LogBytes, value::json};
+use super::{
+    log::{LogBytes, disturbed},
+    value::json,
+};
 
 /// The maximum number of lines taken from a log: any consecutive ones.
 const LINES: usize = 64;

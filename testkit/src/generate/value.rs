@@ -1,6 +1,7 @@
 //! JSON values as text.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
+use serde_json::Value;
 
 /// A string as a JSON literal: words, any characters, escapes of every kind, embedded JSON, control sequences, lone
 /// surrogates.
@@ -94,7 +95,7 @@ pub fn word(words: &'static [&'static str]) -> BoxedStrategy<String> {
 
 /// `text` as a JSON literal.
 pub fn quote(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// The field `type`.
@@ -140,4 +141,16 @@ pub type Tool = BoxedStrategy<(String, String)>;
 /// One of these tools, with these arguments.
 pub fn tool(names: &'static [&'static str], given: BoxedStrategy<String>) -> Tool {
     (select(names), given).prop_map(|(name, given)| (name.to_owned(), given)).boxed()
+}
+
+/// Visits each string of a value, with the name of the field that it is in.
+pub(crate) fn each_string(value: &mut Value, name: &str, visit: &mut dyn FnMut(&str, &mut String)) {
+    match value {
+        Value::String(text) => visit(name, text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, name, visit)),
+        Value::Object(fields) => {
+            fields.iter_mut().for_each(|(name, value)| each_string(value, name, visit));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

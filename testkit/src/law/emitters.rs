@@ -1,6 +1,6 @@
-//! The laws for a custom emitter.
+//! The laws of any emitter: law 8, memory and segments.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use foldline::{
     processor::Collect,
@@ -9,12 +9,101 @@ use foldline::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{
-    Law, Outcome, Place, Report, Violation, independence,
-    same::same,
-    sinks::{compare, outputs},
-};
-use crate::violation::caught;
+use super::{Law, Outcome, Place, Report, Violation};
+use crate::violation::{Names, caught, same};
+
+/// Law 8, **independence of sinks**: an emitter's output is the same alone as in a fan-out with another emitter,
+/// before or after it, at every event and at completion.
+///
+/// Typical violations: emitters that share a file, a counter, a global.
+///
+/// `one` and `other` create emitters.
+///
+/// ```
+/// use foldline::transduce::{Batch, emit_fn};
+/// use foldline_testkit::law;
+///
+/// let double = || emit_fn(|n: &u32| Batch::one(n * 2));
+/// let spell = || emit_fn(|n: &u32| Batch::one(n.to_string()));
+/// law::independence(double, spell, &[1, 2, 3])?;
+/// # Ok::<(), foldline_testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first event at which an output differs.
+pub fn independence<Event, A, OutA, B, OutB>(
+    one: impl Fn() -> A,
+    other: impl Fn() -> B,
+    events: &[Event],
+) -> Result<(), Violation>
+where
+    A: Emitter<Event, OutA>,
+    B: Emitter<Event, OutB>,
+    OutA: PartialEq + fmt::Debug,
+    OutB: PartialEq + fmt::Debug,
+{
+    caught(Law::Independence, Place::Unknown, || {
+        let (one_alone, other_alone) = (outputs(one(), events), outputs(other(), events));
+        let (first, second) = apart(outputs((one(), other()), events));
+        let law = Law::Independence;
+        compare(law, ["alone", "beside the other"], "the output of one", &one_alone, &first)?;
+        compare(
+            law,
+            ["alone", "behind the first"],
+            "the output of the other",
+            &other_alone,
+            &second,
+        )?;
+        let (second, first) = apart(outputs((other(), one()), events));
+        compare(law, ["alone", "behind the other"], "the output of one", &one_alone, &first)?;
+        compare(
+            law,
+            ["alone", "beside the first"],
+            "the output of the other",
+            &other_alone,
+            &second,
+        )
+    })
+}
+
+/// The outputs of an emitter for each event, and at completion.
+fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
+where
+    M: Emitter<Event, Out>,
+{
+    let mut outputs: Vec<_> = events.iter().map(|event| emitter.emit(event)).collect();
+    outputs.push(emitter.finish());
+    outputs
+}
+
+/// Splits the outputs of a fan-out of two emitters.
+fn apart<A, B>(pairs: Vec<Batch<(Batch<A>, Batch<B>)>>) -> (Vec<Batch<A>>, Vec<Batch<B>>) {
+    let each = pairs.into_iter().map(|pairs| {
+        let (mut one, mut other) = (Batch::EMPTY, Batch::EMPTY);
+        for (more_of_one, more_of_other) in pairs {
+            one.append(more_of_one);
+            other.append(more_of_other);
+        }
+        (one, other)
+    });
+    each.unzip()
+}
+
+/// Requires that two emitters gave the same output at every event and at completion.
+fn compare<Out: PartialEq + fmt::Debug>(
+    law: Law,
+    names: Names,
+    what: &str,
+    one: &[Batch<Out>],
+    other: &[Batch<Out>],
+) -> Result<(), Violation> {
+    let last = one.len().saturating_sub(1);
+    for (index, (one, other)) in one.iter().zip(other).enumerate() {
+        let place = if index == last { Place::Completion } else { Place::Event(index) };
+        same(law, names, place, &format!("{what} differs"), one, other)?;
+    }
+    Ok(())
+}
 
 /// The number of stops in a long list of events.
 const STOPS: usize = 16;
@@ -139,14 +228,14 @@ where
     let law = Law::SplitInvariance;
     caught(law, Place::Unknown, || {
         let mut whole = make();
-        let expected = emit_all(&mut whole, events);
+        let expected = outputs(&mut whole, events);
         let remembered = stored(&whole, Place::Completion)?;
         for stop in (0..=events.len()).step_by(events.len().div_ceil(STOPS).max(1)) {
             let mut first = make();
             let mut given: Vec<_> = events[..stop].iter().map(|event| first.emit(event)).collect();
             let mut second = make();
             restore(&mut second, &stored(&first, Place::Event(stop))?, Place::Event(stop))?;
-            given.extend(emit_all(&mut second, &events[stop..]));
+            given.extend(outputs(&mut second, &events[stop..]));
             let what = format!("stopped before event {stop}, the output");
             compare(law, ["without a stop", "resumed"], &what, &expected, &given)?;
             let message = format!("stopped before event {stop}, its memory differs");
@@ -213,16 +302,6 @@ where
         }
         Ok(())
     })
-}
-
-/// The outputs of an emitter for each event, and at completion.
-fn emit_all<Event, M, Out>(emitter: &mut M, events: &[Event]) -> Vec<Batch<Out>>
-where
-    M: Emitter<Event, Out>,
-{
-    let mut outputs: Vec<_> = events.iter().map(|event| emitter.emit(event)).collect();
-    outputs.push(emitter.finish());
-    outputs
 }
 
 /// The memory of an emitter, stored.

@@ -1,20 +1,21 @@
-//! Every law for an executor.
+//! Every law for an executor; [`Report`]: the laws that were checked on a log, and the vacuous ones.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    fmt,
+};
 
 use foldline::transduce::{Batch, Emitter, emit_fn};
 use foldline_agents::{
-    DynExecutor, SessionKeyOf,
+    DynExecutor, SessionKeyOf, Sessions,
     wire::{Object, Record},
 };
 use foldline_domain::{Conversation, DomainEvent, WarningKind, patch::PatchEmitter};
 
 use super::{
-    Accounts, Outcome, Report, account, balance, bounded_state, chunk_invariance,
-    commuting_diagram, dense_indices, determinism, independence, only_end_a_call, order_of_results,
-    pairing, reading, sessions,
-    sessions::{run as run_sessions, stamped},
-    spelling, split_invariance, totality, unknown_content,
+    Accounts, Counts, account, balance, bounded_state, chunk_invariance, commuting_diagram,
+    dense_indices, determinism, independence, only_end_a_call, order_of_results, pairing, reading,
+    sessions, sessions::stamped, spelling, split_invariance, totality, unknown_content,
 };
 use crate::{
     run,
@@ -168,7 +169,7 @@ fn interleaved(
     records: &[Record<'_>],
     log: &str,
 ) -> Result<Outcome, Violation> {
-    stamped(&run_sessions(executor, log))?;
+    stamped(&run::located_events(Sessions::new(executor), [log.as_bytes()]))?;
     let names = records.iter().map(|record| executor.session_of(record));
     let Some(names) = names.collect::<Option<BTreeSet<_>>>() else {
         return Ok(Outcome::Vacuous("not every record names its session"));
@@ -236,4 +237,70 @@ fn documents() -> impl Emitter<DomainEvent, usize> {
         conversation.apply(event);
         Batch::one(conversation.entries.len())
     })
+}
+
+/// The outcome of a law that was not violated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It holds.
+    Checked,
+    /// It was not checked, for this reason.
+    Skipped(&'static str),
+    /// The log contains nothing that the law applies to; this is missing.
+    Vacuous(&'static str),
+}
+
+/// The laws that were checked. It is displayed as a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The outcome of each law.
+    pub outcomes: BTreeMap<Law, Outcome>,
+    /// The counts of law 6.
+    pub counts: Counts,
+    /// The number of scalars that the law of accounts examined.
+    pub examined: usize,
+}
+
+impl Report {
+    /// Whether a law was checked and was not vacuous.
+    pub fn is_checked(&self, law: Law) -> bool {
+        self.outcomes.get(&law) == Some(&Outcome::Checked)
+    }
+
+    /// The laws that were checked.
+    pub fn checked(&self) -> impl Iterator<Item = Law> {
+        self.outcomes.keys().copied().filter(|law| self.is_checked(*law))
+    }
+
+    /// Checks a law unless it is skipped, and records the outcome; a panic is a violation.
+    pub(super) fn check(
+        &mut self,
+        law: Law,
+        check: impl FnOnce() -> Result<Outcome, Violation>,
+    ) -> Result<(), Violation> {
+        if let Entry::Vacant(outcome) = self.outcomes.entry(law) {
+            outcome.insert(caught(law, Place::Unknown, check)?);
+        }
+        Ok(())
+    }
+
+    /// Records that laws do not apply.
+    pub(super) fn skip(&mut self, laws: &[Law], reason: &'static str) {
+        self.outcomes.extend(laws.iter().map(|law| (*law, Outcome::Skipped(reason))));
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (law, outcome) in &self.outcomes {
+            match outcome {
+                Outcome::Checked => writeln!(f, "{law}: checked")?,
+                Outcome::Skipped(reason) => writeln!(f, "{law}: skipped, {reason}")?,
+                Outcome::Vacuous(missing) => writeln!(f, "{law}: vacuous, {missing}")?,
+            }
+        }
+        let Counts { records, ignored } = &self.counts;
+        write!(f, "{records} records, {} scalars examined", self.examined)?;
+        ignored.iter().try_for_each(|(name, count)| write!(f, ", {count} {name:?} ignored"))
+    }
 }

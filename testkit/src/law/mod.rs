@@ -31,44 +31,25 @@
 //! [`resume`], and what a ledger commits of an emitter satisfies [`segments`].
 
 mod account;
-mod balance;
-mod bounded;
-mod chunks;
-mod consumers;
-mod determinism;
+mod calls;
 mod emitters;
 mod every;
-mod indices;
-mod pairing;
 mod patches;
+mod records;
 mod relations;
-mod report;
-mod results;
-mod same;
 mod sessions;
-mod sinks;
-mod split;
+mod steps;
 mod texts;
-mod totality;
 
 pub use self::{
-    account::{Accounts, NotAccounts, account},
-    balance::balance,
-    bounded::bounded_state,
-    chunks::chunk_invariance,
-    consumers::{consumer_account, consumer_sessions},
-    determinism::determinism,
-    emitters::{emitter, resume, segments},
-    every::{Every, every},
-    indices::dense_indices,
-    pairing::pairing,
-    patches::commuting_diagram,
-    relations::{spelling, unknown_content},
-    report::{Outcome, Report},
-    results::{only_end_a_call, order_of_results},
-    sessions::sessions,
-    sinks::independence,
-    split::{split_invariance, split_invariance_at},
-    totality::{Counts, Reading, reading, totality},
+    account::{Accounts, NotAccounts, account, consumer_account},
+    calls::{balance, only_end_a_call, order_of_results, pairing},
+    emitters::{emitter, independence, resume, segments},
+    every::{Every, Outcome, Report, every},
+    patches::{commuting_diagram, dense_indices},
+    records::{Counts, Reading, chunk_invariance, reading, totality},
+    relations::{bounded_state, spelling, unknown_content},
+    sessions::{consumer_sessions, sessions},
+    steps::{determinism, split_invariance, split_invariance_at},
 };
-use super::violation::{Law, Place, Violation, panicked};
+use super::violation::{Law, Place, Violation};

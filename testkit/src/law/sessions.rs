@@ -1,17 +1,20 @@
-//! Law 11.
+//! Law 11: streams of several sessions, of reducers and of consumers.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use foldline::{
     position::{Located, SessionKey},
-    processor::{HeapSize, Processor},
-    transduce::{Batch, Reducer, Transducer, emit_fn},
+    processor::HeapSize,
+    transduce::Reducer,
 };
-use foldline_agents::{Records, SessionKeyOf, Sessions, wire::Record};
+use foldline_agents::{SessionKeyOf, Sessions, wire::Record};
 use foldline_domain::{CorrId, DomainEvent};
 
-use super::{Law, Place, Violation, same::same};
-use crate::violation::caught;
+use super::{Law, Outcome, Place, Violation};
+use crate::{
+    run::located_events,
+    violation::{caught, same},
+};
 
 /// Law 11, **sessions**: a stream that interleaves two sessions gives each session the same events as the session
 /// alone, for any order of their lines, and every update is stamped with the session of the item that it updates.
@@ -64,8 +67,9 @@ where
         lines.for_each(|line| add(Some(line), true));
         more.for_each(|line| add(Some(line), false));
 
-        let alone = [right, left, right].map(|log| run(reducer, log));
-        let together = run(reducer, &mixed);
+        let run = |log: &str| located_events(Sessions::new(reducer), [log.as_bytes()]);
+        let alone = [right, left, right].map(&run);
+        let together = run(&mixed);
         stamped(&together)?;
         let keys = if is_left_first == Some(false) { [1, 0] } else { [0, 1] };
         let names = ["alone", "interleaved"];
@@ -86,20 +90,6 @@ where
         }
         Ok(())
     })
-}
-
-/// The events of a log, with their sessions.
-pub(super) fn run<R, S>(reducer: &R, log: &str) -> Vec<Located<DomainEvent>>
-where
-    R: for<'a> Reducer<Record<'a>, S, DomainEvent> + for<'a> SessionKeyOf<Record<'a>>,
-    S: HeapSize,
-{
-    let all = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.clone()));
-    let mut processor = Processor::new(Records, Transducer::new(Sessions::new(reducer), all));
-    let mut events = Vec::new();
-    processor.push(log.as_bytes(), |event| events.push(event));
-    let _ = processor.finish(|event| events.push(event));
-    events
 }
 
 /// Whether every update is stamped with the session of the item that it updates.
@@ -123,4 +113,51 @@ pub(super) fn stamped(events: &[Located<DomainEvent>]) -> Result<(), Violation> 
         }
     }
     Ok(())
+}
+
+/// The law of sessions for any consumer: what it makes of a session does not depend on the other sessions of the stream.
+///
+/// `consume` returns what the consumer makes of one session of these events: rows, usage, patches, a document.
+///
+/// ```
+/// use foldline::position::{Located, Position, SessionKey};
+/// use foldline_testkit::law;
+///
+/// let event = |session, n: u32| Located::new(Position::default(), n).in_session(SessionKey(session));
+/// let events = [event(0, 1), event(1, 2), event(0, 3)];
+/// let own = |session, events: &[Located<u32>]| -> u32 {
+///     events.iter().filter(|event| event.session == session).map(|event| event.item).sum()
+/// };
+/// law::consumer_sessions(own, &events)?;
+///
+/// let all = |_, events: &[Located<u32>]| -> u32 { events.iter().map(|event| event.item).sum() };
+/// assert!(law::consumer_sessions(all, &events).is_err());
+/// # Ok::<(), foldline_testkit::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first session that differs.
+pub fn consumer_sessions<E, T>(
+    consume: impl Fn(SessionKey, &[Located<E>]) -> T,
+    events: &[Located<E>],
+) -> Result<Outcome, Violation>
+where
+    E: Clone,
+    T: PartialEq + Debug,
+{
+    caught(Law::Sessions, Place::Unknown, || {
+        let sessions: BTreeSet<_> = events.iter().map(|event| event.session).collect();
+        for session in &sessions {
+            let own = events.iter().filter(|event| event.session == *session);
+            let own: Vec<_> = own.cloned().collect();
+            let message = format!("what is made of session {} differs", session.0);
+            let names = ["alone", "with other sessions"];
+            let (alone, among) = (consume(*session, &own), consume(*session, events));
+            same(Law::Sessions, names, Place::Completion, &message, &alone, &among)?;
+        }
+        Ok(match sessions.len() {
+            0 | 1 => Outcome::Vacuous("the events have one session"),
+            _ => Outcome::Checked,
+        })
+    })
 }

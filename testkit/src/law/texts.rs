@@ -12,24 +12,26 @@ use foldline_agents::{
 };
 use serde_json::Value;
 
+use crate::generate::each_string;
+
 /// The texts of the objects of a log, in order. What is irregular is empty, and of no interest to these laws.
 pub(super) fn texts(log: &[u8]) -> Vec<(Position, String)> {
     let mut texts = Vec::new();
-    let mut keep = |line: Line<'_>| {
+    each_line(log, |line| {
         read_inputs(line, &Records, |record| {
-            let text = match &record.item {
-                Record::Object(object) => {
-                    report::object_of(&object.clone().rest()).get().to_owned()
-                }
-                Record::Irregular(_) => String::new(),
-            };
-            texts.push((record.position, text));
+            let fields = record.item.object().map(|object| object.clone().rest());
+            let text = fields.map(|fields| report::object_of(&fields).into_string());
+            texts.push((record.position, text.unwrap_or_default()));
         });
-    };
-    let mut framer = LineFramer::default();
-    framer.push(log, &mut keep);
-    framer.finish(&mut keep);
+    });
     texts
+}
+
+/// The lines of a log.
+pub(super) fn each_line(log: &[u8], mut each: impl FnMut(Line<'_>)) {
+    let mut framer = LineFramer::default();
+    framer.push(log, &mut each);
+    framer.finish(&mut each);
 }
 
 /// The record of a text; `None` if it is no object.
@@ -46,63 +48,45 @@ pub(super) fn joined<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
 
 /// The text with each of its strings replaced, also those of the JSON within strings. `None` leaves a string as it is.
 pub(super) fn with_strings(text: &str, replace: &impl Fn(&str) -> Option<String>) -> String {
-    let Ok(mut value) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
-    replace_in(&mut value, replace);
-    value.to_string()
+    let Ok(value) = serde_json::from_str(text) else { return text.to_owned() };
+    replaced(value, replace).0.to_string()
 }
 
-fn replace_in(value: &mut Value, replace: &impl Fn(&str) -> Option<String>) -> bool {
-    match value {
-        Value::String(text) => {
-            if let Some(new) = replace(text) {
-                *text = new;
-                return true;
-            }
-            let inner = text.trim_start().starts_with(['{', '[']);
-            let inner = inner.then(|| serde_json::from_str::<Value>(text).ok()).flatten();
-            let Some(mut inner) = inner else { return false };
-            let is_changed = replace_in(&mut inner, replace);
-            if is_changed {
-                *text = inner.to_string();
-            }
-            is_changed
-        }
-        // Every element is visited.
-        Value::Array(items) => {
-            items.iter_mut().map(|item| replace_in(item, replace)).fold(false, |a, b| a | b)
-        }
-        Value::Object(fields) => {
-            fields.values_mut().map(|value| replace_in(value, replace)).fold(false, |a, b| a | b)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+fn replaced(mut value: Value, replace: &impl Fn(&str) -> Option<String>) -> (Value, bool) {
+    let mut is_changed = false;
+    each_string(&mut value, "", &mut |_, text| {
+        let new = replace(text).or_else(|| {
+            let (inner, is_changed) = replaced(inner(text)?, replace);
+            is_changed.then(|| inner.to_string())
+        });
+        is_changed |= new.is_some();
+        new.into_iter().for_each(|new| *text = new);
+    });
+    (value, is_changed)
 }
 
 /// The strings of a text, with the names of their fields, also those of the JSON within strings.
 pub(super) fn strings(text: &str) -> Vec<(String, String)> {
     let mut strings = Vec::new();
     if let Ok(value) = serde_json::from_str(text) {
-        collect(&value, "", &mut strings);
+        collect(value, "", &mut strings);
     }
     strings
 }
 
-fn collect(value: &Value, name: &str, strings: &mut Vec<(String, String)>) {
-    match value {
-        Value::String(text) => {
-            strings.push((name.to_owned(), text.clone()));
-            if text.trim_start().starts_with(['{', '['])
-                && let Ok(inner) = serde_json::from_str(text)
-            {
-                collect(&inner, name, strings);
-            }
+fn collect(mut value: Value, name: &str, strings: &mut Vec<(String, String)>) {
+    each_string(&mut value, name, &mut |name, text| {
+        strings.push((name.to_owned(), text.clone()));
+        if let Some(inner) = inner(text) {
+            collect(inner, name, strings);
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, name, strings)),
-        Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| collect(value, name, strings));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    });
+}
+
+/// The JSON within a string.
+fn inner(text: &str) -> Option<Value> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    is_json.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// The values of fields that are ids by their name and have digits, except the names of these sessions.

@@ -96,18 +96,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod engine;
 mod model;
-mod operation;
 mod session;
 
 use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName};
 use foldline_domain::{Json, Position};
 
-pub use self::engine::Engine;
-pub use self::operation::{Expectation, Operation, Segment, Stale, operations};
 use self::session::Session;
-use super::violation::{Law, Place, Violation, caught};
+use crate::violation::{Law, Place, Violation, caught};
+
+pub use self::model::{Expectation, Operation, Segment, Stale, operations};
 
 /// Runs any operations on a new engine, and compares the results of [`load`](Ledger::load), [`mark`](Ledger::mark)
 /// and [`Engine::committed`] with a model after each operation.
@@ -125,7 +123,7 @@ pub fn model<E: Engine>(engine: impl Fn() -> E, operations: &[Operation]) -> Res
 /// # Errors
 /// The first operation after which the ledger differs from the model.
 pub fn check<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
-    for scenario in operation::scenarios() {
+    for scenario in model::scenarios() {
         run(&engine(), &scenario, |_| false)?;
         run(&engine(), &scenario, |_| true)?;
         for place in 0..scenario.len() {
@@ -203,4 +201,32 @@ pub fn exclusive<E: Engine>(engine: impl Fn() -> E) -> Result<(), Violation> {
         }
         Ok(())
     })
+}
+
+/// The storage of a ledger: how the ledger is opened there, and how its outputs are made and read back.
+///
+/// Its functions may panic if the engine fails, as tests do: the suite turns the panic into a
+/// [`Violation`].
+pub trait Engine {
+    /// The ledger under test.
+    type Ledger: Ledger;
+
+    /// Outputs cannot be retracted: after [`forget`](Ledger::forget) the outputs of the source remain. True for a log
+    /// of messages, false for a file or a database.
+    const KEEPS_OUTPUTS: bool = false;
+
+    /// Opens the ledger like a starting process: the first time, and after the previous process was killed.
+    fn open(&self) -> Self::Ledger;
+
+    /// The output of a segment of `source` that contains these items, in this order. Each item is a short line of
+    /// text, and no two are equal.
+    fn output(&self, source: &SourceName, items: &[String]) -> <Self::Ledger as Ledger>::Output;
+
+    /// All items of all committed outputs: the items of one source in the order of its commits, the sources in any
+    /// order.
+    fn committed(&self, ledger: &mut Self::Ledger) -> Vec<String>;
+
+    /// Leaves behind the remains of a process that was killed during a commit, such as half an output. Called while
+    /// the ledger is closed, before it is opened again. Does nothing by default.
+    fn interrupt(&self) {}
 }

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use foldline::ledger::{Checkpoint, CommitError, Ledger, SourceFacts, SourceName};
 
 use super::{
-    engine::Engine,
-    model::{Model, Outcome, Planned, names, source},
-    operation::Operation,
+    Engine,
+    model::{Model, Operation, Outcome, Planned, names, source},
 };
-use crate::violation::{Law, Place, Violation, caught};
+use crate::violation::{Law, Names, Place, Violation, caught, same};
 
 /// The names of the two sides in a [`Violation`].
-const SIDES: [&str; 2] = ["expected", "the ledger"];
+const SIDES: Names = ["expected", "the ledger"];
 
 pub(super) struct Session<'e, E: Engine> {
     engine: &'e E,
@@ -80,11 +79,8 @@ impl<'e, E: Engine> Session<'e, E> {
                 Err(fail(message).side("source", &source).side("position", &committed))
             }
             (Err(CommitError::Moved { source_name, stored, .. }), Outcome::Refused(source, at)) => {
-                if (&source_name, stored) == (&source, at) {
-                    return Ok(());
-                }
-                let violation = fail("the refusal names another source or position");
-                Err(violation.side(SIDES[0], &(source, at)).side(SIDES[1], &(source_name, stored)))
+                let message = "the refusal names another source or position";
+                same(Law::Ledger, SIDES, place, message, &(source, at), &(source_name, stored))
             }
             (Err(CommitError::Moved { source_name, expected, stored }), Outcome::Committed(_)) => {
                 let violation = fail("a commit that begins where its source stands is refused");
@@ -103,11 +99,8 @@ impl<'e, E: Engine> Session<'e, E> {
         match self.ledger.forget(name) {
             Ok(had) => {
                 let expected = self.model.forget(name, E::KEEPS_OUTPUTS);
-                if had == expected {
-                    return Ok(());
-                }
-                let violation = fail("`forget` returns wrongly whether the source existed");
-                Err(violation.side(SIDES[0], &expected).side(SIDES[1], &had))
+                let message = "`forget` returns wrongly whether the source existed";
+                same(Law::Ledger, SIDES, place, message, &expected, &had)
             }
             // The outputs of one source may be inseparable from the outputs of others.
             Err(_) if self.model.sources.keys().any(|other| other != name) => Ok(()),
@@ -117,8 +110,8 @@ impl<'e, E: Engine> Session<'e, E> {
 
     /// Compares the whole content of the ledger with the model.
     fn compare(&mut self, place: Place, after: &str) -> Result<(), Violation> {
-        let fail =
-            |what: String| Violation::new(Law::Ledger, place, format!("{what}, after {after}"));
+        let message = |what: String| format!("{what}, after {after}");
+        let fail = |what| Violation::new(Law::Ledger, place, message(what));
         for name in names() {
             let source = SourceName::from(name);
             let Ok(loaded) = self.ledger.load(&source) else {
@@ -126,26 +119,20 @@ impl<'e, E: Engine> Session<'e, E> {
             };
             let (expected, loaded) =
                 (self.model.sources.get(&source).cloned(), loaded.map(without_task));
-            if expected != loaded {
-                let violation = fail(format!("the checkpoint of {name:?} differs"));
-                return Err(violation.side(SIDES[0], &expected).side(SIDES[1], &loaded));
-            }
+            let differs = message(format!("the checkpoint of {name:?} differs"));
+            same(Law::Ledger, SIDES, place, &differs, &expected, &loaded)?;
             let Ok(mark) = self.ledger.mark(name) else {
                 return Err(fail(format!("the mark {name:?} cannot be read")));
             };
+            let differs = message(format!("the mark {name:?} differs"));
             let expected = self.model.marks.get(name);
-            if expected != mark.as_ref() {
-                let violation = fail(format!("the mark {name:?} differs"));
-                return Err(violation.side(SIDES[0], &expected).side(SIDES[1], &mark));
-            }
+            same(Law::Ledger, SIDES, place, &differs, &expected, &mark.as_ref())?;
         }
         let committed = self.committed(&fail)?;
         for (source, expected) in &self.model.items {
             let items = committed.get(source).map_or(&[][..], Vec::as_slice);
-            if expected != items {
-                let violation = fail(format!("the items of {:?} differ", source.as_str()));
-                return Err(violation.side(SIDES[0], expected).side(SIDES[1], &items));
-            }
+            let differs = message(format!("the items of {:?} differ", source.as_str()));
+            same(Law::Ledger, SIDES, place, &differs, expected.as_slice(), items)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::scalar::{Change, MARKS, is_choice, join, name};
-use crate::fold::{Fold, SessionFold};
+use crate::run::{Fold, SessionFold};
 
 /// What happens to a scalar; nothing if it is dropped. As text, as in an account file:
 ///

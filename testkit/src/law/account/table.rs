@@ -9,10 +9,7 @@ use std::{
 use foldline_agents::DynExecutor;
 
 use super::effect::Effects;
-use crate::{
-    law::same::same,
-    violation::{Law, Place, Violation},
-};
+use crate::violation::{Law, Place, Violation, same};
 
 /// The reason in a generated line, which the author of the executor replaces.
 const UNSTATED: &str = "?";

@@ -1,18 +1,61 @@
-//! Law 6.
+//! Laws 3 and 6: any bytes, in any pieces.
 
-use std::{
-    collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::collections::BTreeMap;
 
 use foldline::{
-    processor::{Line, LineFramer, read_inputs},
+    processor::{Line, read_inputs},
     transduce::Reducer,
 };
 use foldline_agents::{DynExecutor, Header, Parsed, Records, wire::Record};
 use foldline_domain::DomainEvent;
 
-use super::{Law, Place, Violation, panicked};
+use super::{Law, Place, Violation, texts::each_line};
+use crate::{
+    run,
+    violation::{caught, same},
+};
+
+/// Law 3, **chunk invariance**: a log read in chunks gives the same events, with the same positions, as the log read
+/// at once, wherever it is split: within a line, a character, a line end.
+///
+/// `cuts` are offsets in the log, in any order; offsets beyond its end are treated as its end.
+///
+/// # Errors
+/// The first event that differs.
+pub fn chunk_invariance<R, S>(reducer: &R, log: &[u8], cuts: &[usize]) -> Result<(), Violation>
+where
+    R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
+{
+    caught(Law::ChunkInvariance, Place::Unknown, || {
+        let whole = run::sourced_events(reducer, [log]);
+        let pieces = run::sourced_events(reducer, pieces(log, cuts));
+        (0..whole.len().max(pieces.len())).try_for_each(|index| {
+            let (law, names, place) =
+                (Law::ChunkInvariance, ["at once", "in pieces"], Place::Event(index));
+            let (whole, pieces) = (whole.get(index), pieces.get(index));
+            same(law, names, place, "the events differ", &whole, &pieces)
+        })
+    })
+}
+
+fn pieces<'b>(log: &'b [u8], cuts: &[usize]) -> Vec<&'b [u8]> {
+    let mut cuts = cuts.to_vec();
+    cuts.sort_unstable();
+    let mut rest = log;
+    let mut done = 0;
+    let mut pieces = Vec::with_capacity(cuts.len() + 1);
+    for cut in cuts {
+        let (piece, after) = rest.split_at((cut - done).min(rest.len()));
+        done += piece.len();
+        rest = after;
+        pieces.push(piece);
+        if rest.is_empty() {
+            break;
+        }
+    }
+    pieces.push(rest);
+    pieces
+}
 
 /// An executor's reading of a record, for law 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,13 +111,13 @@ where
     S: Clone + PartialEq,
 {
     let mut run = Run { reducer, read, counts: Counts::default() };
-    let mut state = Some(caught(Place::Start, "", || Ok(reducer.init()))?);
+    let mut state = Some(caught_at(Place::Start, "", || Ok(reducer.init()))?);
     let mut violation = None;
     each_line(log, |frame| {
         let Some(before) = state.take() else { return };
         let text = String::from_utf8_lossy(frame.bytes);
         let place = Place::Line(frame.position.line);
-        match caught(place, &text, || run.line(before, frame, &text)) {
+        match caught_at(place, &text, || run.line(before, frame, &text)) {
             Ok(after) => state = Some(after),
             Err(found) => violation = Some(found),
         }
@@ -83,7 +126,7 @@ where
         return Err(violation);
     }
     let Some(state) = state else { return Ok(run.counts) };
-    let _ = caught(Place::Completion, "", || Ok(reducer.finish(state)))?;
+    let _ = caught_at(Place::Completion, "", || Ok(reducer.finish(state)))?;
     Ok(run.counts)
 }
 
@@ -130,10 +173,7 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
     {
         self.counts.records += 1;
         let (reading, name) = (self.read)(&record);
-        let has_fields = match &record {
-            Record::Object(object) => !object.clone().rest().is_empty(),
-            Record::Irregular(_) => false,
-        };
+        let has_fields = record.object().is_some_and(|object| !object.clone().rest().is_empty());
         let (state, events) = self.reducer.reduce(before.clone(), record);
         if reading == Reading::Ignored {
             *self.counts.ignored.entry(name).or_default() += 1;
@@ -149,21 +189,26 @@ impl<R, F: Fn(&Record<'_>) -> (Reading, String)> Run<'_, R, F> {
     }
 }
 
-fn each_line(log: &[u8], mut each: impl FnMut(Line<'_>)) {
-    let mut framer = LineFramer::default();
-    framer.push(log, &mut each);
-    framer.finish(&mut each);
-}
-
-/// Runs `check`; a panic is also a violation.
-fn caught<T>(
+/// Runs `check`; a panic is also a violation, and is shown with its line.
+fn caught_at<T>(
     place: Place,
-    text: &str,
+    line: &str,
     check: impl FnOnce() -> Result<T, Violation>,
 ) -> Result<T, Violation> {
-    // Nothing is inspected after a panic, so no inconsistent value is visible.
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
-        let violation = panicked(Law::Totality, place, &*panic);
-        Err(if text.is_empty() { violation } else { violation.text("line", text) })
+    caught(Law::Totality, place, check).map_err(|violation| {
+        let has_line = line.is_empty() || !violation.sides.is_empty();
+        if has_line { violation } else { violation.text("line", line) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_may_come_in_any_order_and_beyond_the_end() {
+        assert_eq!(pieces(b"abcdef", &[4, 1, 1, 99]), [&b"a"[..], b"", b"bcd", b"ef", b""]);
+        assert_eq!(pieces(b"", &[3]), [&b""[..], b""]);
+        assert_eq!(pieces(b"ab", &[]), [b"ab"]);
+    }
 }
