@@ -21,14 +21,14 @@ use serde::{
 };
 
 use super::{
-    evidence::Evidence,
     executor::{Executor, Header, Parsed},
-    format::Format,
     records::Records,
     reducing::{ExecutorReducer, SessionState, State},
     sessions::SessionKeyOf,
     wire::{Object, Record},
 };
+use crate::executor::Format;
+use crate::recogniser::Evidence;
 
 /// The object-safe interface of an executor.
 pub(super) trait AnyExecutor: Send + Sync {

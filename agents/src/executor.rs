@@ -10,16 +10,20 @@
 //! - **Unreadable timestamps** stay in the record and are reported as an unknown field.
 //! - **Empty usage**, without any number, is not an event. A stated zero is one.
 
-use std::{borrow::Cow, fmt::Debug, path::Path, sync::Arc};
+use std::{
+    borrow::Cow,
+    fmt::{self, Debug},
+    path::Path,
+    sync::Arc,
+};
 
 use foldline::source::Opener;
 use foldline_domain::{CorrId, Timestamp, tool_calls::CallResult};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
+use crate::{
     context::{Context, Extra},
-    evidence::Evidence,
-    format::Format,
+    recogniser::Evidence,
     wire::Object,
 };
 
@@ -121,4 +125,50 @@ pub trait Executor: Sized + Send + Sync + 'static {
 
     /// Ends the session: the log ended or another session begins in it. [`ExecutorReducer`](super::ExecutorReducer) ends open calls.
     fn end(&self, _memory: &mut Self::Memory, _cx: &mut Context<'_, Self::Result>) {}
+}
+
+/// The name of a log format and the folders of its logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Format {
+    /// The name in arguments and output of the program: `claude-stream`.
+    pub name: &'static str,
+    /// The human-readable title: `Claude Code, stream-json`.
+    pub title: &'static str,
+    /// The name of the agent in the facts of a session: `claude`.
+    pub agent: &'static str,
+    /// The folders of such logs, or a database that contains them; empty for a stream that is not stored by default. As
+    /// in a shell, a leading `~` is the home directory, and `${NAME:-FOLDER}` is an environment variable with a
+    /// default. A variable may name several folders, separated by commas. Of alternatives, separated by ` || `, the
+    /// first one that exists has the logs.
+    pub homes: &'static [&'static str],
+    /// The ending of a file that states more about the session of a log, and has its name otherwise:
+    /// `.settings.json`.
+    pub companion: Option<&'static str>,
+}
+
+impl Format {
+    /// A format by its name, title and agent, without folders of logs.
+    #[must_use]
+    pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
+        Self { name, title, agent, homes: &[], companion: None }
+    }
+
+    /// The format with the folders of its logs.
+    #[must_use]
+    pub const fn with_homes(self, homes: &'static [&'static str]) -> Self {
+        Self { homes, ..self }
+    }
+
+    /// The format with the ending of the companion file of each log.
+    #[must_use]
+    pub const fn with_companion(self, ending: &'static str) -> Self {
+        Self { companion: Some(ending), ..self }
+    }
+}
+
+/// The name.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
 }

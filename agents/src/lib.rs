@@ -16,11 +16,8 @@ mod diagnostic;
 pub mod dialect;
 pub mod diff;
 mod dynamic;
-mod evidence;
 mod executor;
-mod facts;
 pub mod files;
-mod format;
 pub mod prelude;
 mod recogniser;
 mod record_reducer;
@@ -40,10 +37,8 @@ pub use self::{
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
     dynamic::{AnyRecord, AnyState, DynExecutor, SplitExecutor},
-    evidence::{Evidence, Judge},
-    executor::{Executor, Header, Parsed},
-    format::Format,
-    recogniser::{Recogniser, Verdict},
+    executor::{Executor, Format, Header, Parsed},
+    recogniser::{Evidence, Judge, Recogniser, Verdict},
     record_reducer::{RecordReducer, SessionOf},
     records::{Records, RecordsRead},
     reducing::{ExecutorReducer, SessionState, State},

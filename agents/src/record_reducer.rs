@@ -16,10 +16,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     dynamic::{AnyExecutor, AnyRecord, AnyState, DynExecutor, StateFacts},
-    evidence::{Evidence, Judge},
-    format::Format,
     wire::{Object, Record},
 };
+use crate::executor::Format;
+use crate::recogniser::{Evidence, Judge};
 
 /// Finds the session in a record: see [`Executor::session`](crate::Executor::session).
 pub type SessionOf = for<'o, 'a> fn(&'o Object<'a>) -> Option<Cow<'a, str>>;

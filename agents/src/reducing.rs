@@ -17,11 +17,11 @@ use super::{
     aside,
     context::Context,
     executor::{Executor, Header, Parsed},
-    facts::Facts,
     report,
     sessions::SessionKeyOf,
     wire::{Fields, Irregular, Record},
 };
+use crate::context::Facts;
 
 /// The state of a session: its open calls, its facts and the executor's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

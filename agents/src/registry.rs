@@ -11,8 +11,6 @@ use super::{
     cursor::{Cursor, CursorTranscript},
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
-    evidence::{Evidence, Judge},
-    format::Format,
     gemini::{Gemini, GeminiSession},
     kimi::Kimi,
     opencode::{Opencode, OpencodeSession},
@@ -20,6 +18,8 @@ use super::{
     qwen::{Qwen, QwenSession},
     wire::Object,
 };
+use crate::executor::Format;
+use crate::recogniser::{Evidence, Judge};
 
 /// The executors of a program, and the formats that it recognises but cannot read. There is no global registry.
 ///

@@ -6,7 +6,7 @@ use foldline_agents::{
         anthropic::{error_message, usage},
         gemini,
         jsonrpc::Rpc,
-        run_usage::RunUsage,
+        usage::RunUsage,
     },
     wire::Object,
 };

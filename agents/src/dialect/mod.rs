@@ -2,13 +2,12 @@
 //! executor uses the matching ones and reads the rest itself.
 
 pub mod anthropic;
-pub mod counters;
 pub mod gemini;
 pub mod growing;
 pub mod jsonrpc;
 pub mod notice;
 pub mod permission;
 pub mod recent_map;
-pub mod run_usage;
 pub mod streamed;
 pub mod textual_result;
+pub mod usage;

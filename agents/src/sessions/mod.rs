@@ -1,7 +1,5 @@
 //! [`Sessions`]: the sessions of a log, each with a separate state.
 
-mod limits;
-mod names;
 mod open;
 
 use std::borrow::Cow;
@@ -14,11 +12,7 @@ use foldline_domain::{DomainEvent, Located, Locating, Session, SessionKey, locat
 use serde::{Deserialize, Serialize};
 
 use self::open::{Next, OpenSession};
-pub use self::{
-    limits::{MAX_SESSIONS, MAX_SESSIONS_SIZE},
-    names::SessionKeyOf,
-};
-use super::{records::Records, wire::Record};
+use crate::{records::Records, wire::Record};
 
 /// Separates the sessions of a log: numbers them, stamps every event with the number of its session
 /// ([`Located::session`]), and reports the end of each session ([`DomainEvent::SessionEnded`]).
@@ -230,3 +224,23 @@ where
         open.peek().is_some() && open.all(|open| self.get_ref().is_done(&open.state.state))
     }
 }
+
+/// Finds the session name in a record. This is a trait because Rust infers no closure that borrows from the text of a
+/// record behind a reference.
+pub trait SessionKeyOf<In> {
+    /// The session named in a record.
+    fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>>;
+}
+
+impl<In, N: SessionKeyOf<In>> SessionKeyOf<In> for &N {
+    fn session_of<'r>(&self, record: &'r In) -> Option<Cow<'r, str>> {
+        (**self).session_of(record)
+    }
+}
+
+/// The maximum number of open sessions. A further session ends the least recently active one.
+pub const MAX_SESSIONS: usize = 64;
+
+/// The maximum number of bytes that all open sessions hold back, as counted by [`HeapSize`](foldline::processor::HeapSize). It
+/// equals the limit of a single session. Beyond it, the least recently active sessions end.
+pub const MAX_SESSIONS_SIZE: usize = 16 << 20;

@@ -8,7 +8,7 @@ use foldline_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::limits::MAX_SESSIONS;
+use super::MAX_SESSIONS;
 
 /// A reducer state and its session. A file that continues under another id has one state and several sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

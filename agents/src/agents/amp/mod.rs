@@ -13,8 +13,8 @@ use crate::{
         anthropic::{self, BlockKind, Message, Reader, ToolResult},
         notice::kind_of_answer,
     },
-    evidence::{is_tree_record, message},
     prelude::*,
+    recogniser::{is_tree_record, message},
 };
 
 pub use self::thread::AmpThread;

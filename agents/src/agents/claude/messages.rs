@@ -1,10 +1,8 @@
 //! Messages of streams and session files, converted to entries and calls.
 
 use super::{
-    action_mapper,
-    detail::ResultDetail,
-    markup,
-    result::{self, ClaudeResult},
+    action_mapper, markup,
+    result::{self, ClaudeResult, ResultDetail},
 };
 use crate::{
     dialect::anthropic::{self, Block, BlockKind, Message, Reader, ToolResult},

@@ -1,7 +1,6 @@
 //! Anthropic's Claude Code: the stream of `claude -p --output-format stream-json`, and session files.
 
 mod action_mapper;
-mod detail;
 mod markup;
 mod messages;
 mod notice;

@@ -6,7 +6,6 @@ pub mod exec;
 mod output;
 mod result;
 pub mod rollout;
-mod status;
 mod tools;
 mod usage;
 

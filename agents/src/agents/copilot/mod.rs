@@ -14,9 +14,9 @@ use crate::{
     dialect::{
         notice,
         recent_map::RecentMap,
-        run_usage::RunUsage,
         streamed::Streamed,
         textual_result::{self, TextualResult},
+        usage::RunUsage,
     },
     prelude::*,
 };

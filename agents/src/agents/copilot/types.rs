@@ -6,9 +6,8 @@ use crate::{
     action::is_among,
     content,
     dialect::{
-        counters::{take_counters, with_cache},
         notice::{self, Notice, Said},
-        run_usage::ModelUsage,
+        usage::{ModelUsage, take_counters, with_cache},
     },
     prelude::*,
 };

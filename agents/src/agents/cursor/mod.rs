@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use self::types::{JsonLine, ToolCall};
 use crate::{
     dialect::notice::kind_of_answer,
-    evidence::{is_tree_record, message},
     prelude::*,
+    recogniser::{is_tree_record, message},
 };
 
 pub use self::transcript::CursorTranscript;

@@ -8,12 +8,11 @@ mod result;
 mod session;
 mod settings;
 mod types;
-mod usage;
 
 use serde::{Deserialize, Serialize};
 
 use self::{result::DroidResult, types::DroidJson};
-use crate::{dialect::notice::kind_of_answer, evidence::is_tree_record, prelude::*};
+use crate::{dialect::notice::kind_of_answer, prelude::*, recogniser::is_tree_record};
 
 pub use self::{jsonrpc::DroidJsonrpc, session::DroidSession, settings::DroidSettings};
 

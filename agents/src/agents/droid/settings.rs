@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{result::DroidResult, usage};
+use super::{result::DroidResult, types::take_usage};
 use crate::prelude::*;
 
 /// The suffix of the file name, after the session's id.
@@ -62,7 +62,7 @@ impl Executor for DroidSettings {
             authority: object.text("autonomyMode").map(Authority::of_mode).map(Box::new),
             ..Session::default()
         };
-        Parsed::Line(Settings { facts, used: usage::take_field(object, "tokenUsage") })
+        Parsed::Line(Settings { facts, used: take_usage(object, "tokenUsage") })
     }
 
     fn line(

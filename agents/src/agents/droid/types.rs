@@ -2,8 +2,13 @@
 //!
 //! This covers releases from 0.2 (October 2025) to 0.232. A field that a release lacks is `None`.
 
-use super::usage;
-use crate::prelude::*;
+use foldline_domain::TokenUsage;
+
+use crate::{
+    dialect::usage::{take_counters, with_cache},
+    prelude::*,
+    wire::Object,
+};
 
 /// One record of the stream.
 #[derive(Clone, Debug)]
@@ -125,7 +130,7 @@ impl<'a> DroidJson<'a> {
             "cache_creation_input_tokens",
             "thinking_tokens",
         ];
-        let usage = object.within("usage", |usage| usage::take(usage, counters));
+        let usage = object.within("usage", |usage| take_named(usage, counters));
         let facts = Session {
             outcome: Some(if is_error { Outcome::Failed } else { Outcome::Success }),
             turns: object.u64(turns),
@@ -148,4 +153,23 @@ fn take_body(object: &mut Object<'_>) -> Text {
         }
         (value, message) => value.or(message).unwrap_or_default(),
     }
+}
+
+/// The names of the counters in newer releases: input, output, read from and written to a cache, and reasoning.
+const NAMES: [&str; 5] =
+    ["inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens", "thinkingTokens"];
+
+/// Takes the counters of these names. Droid counts cached input separately (a session had 6,743 input tokens and 42,496
+/// cached ones), so it is added here.
+fn take_named(usage: &mut Object<'_>, names: [&str; 5]) -> TokenUsage {
+    with_cache(take_counters(usage, names))
+}
+
+/// Takes a field such as `tokenUsage`.
+pub(super) fn take_usage(object: &mut Object<'_>, field: &str) -> Option<TokenUsage> {
+    object.within(field, |usage| {
+        // The cost in Droid's own unit.
+        usage.ignore(&["factoryCredits"]);
+        take_named(usage, NAMES)
+    })
 }

@@ -11,8 +11,8 @@ use crate::{
         gemini,
         textual_result::{self, TextualResult},
     },
-    evidence::all_strings,
     prelude::*,
+    recogniser::all_strings,
 };
 
 pub use self::session::GeminiSession;

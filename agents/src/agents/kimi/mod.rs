@@ -12,8 +12,8 @@ use self::types::{Answer, Call, KimiLine, Prompt};
 use crate::{
     dialect::{
         notice,
-        run_usage::ModelUsage,
         textual_result::{self, TextualResult},
+        usage::ModelUsage,
     },
     prelude::*,
 };

@@ -8,9 +8,8 @@ use crate::{
     action::is_among,
     content::Blocks,
     dialect::{
-        counters::{take_counters, with_cache},
         notice::{self, Notice, Said},
-        run_usage::ModelUsage,
+        usage::{ModelUsage, take_counters, with_cache},
     },
     prelude::*,
 };

@@ -1,8 +1,6 @@
 //! opencode: the stream of `opencode run --format json`.
 
 mod action_mapper;
-mod calls;
-mod outcome;
 mod result;
 mod session;
 #[cfg(feature = "databases")]
@@ -64,12 +62,12 @@ impl Executor for Opencode {
             }
             Kind::Text(text) => cx.entry(NormalizedEntryType::AssistantMessage, text, meta),
             Kind::Reasoning(text) => cx.entry(NormalizedEntryType::Thinking, text, meta),
-            Kind::ToolUse(line) => calls::ended(*line, meta, cx),
+            Kind::ToolUse(line) => result::call_ended(*line, meta, cx),
             Kind::StepFinish(reason, usage) => {
                 cx.usage(usage);
-                outcome::finished(reason, cx);
+                result::run_ended(reason, cx);
             }
-            Kind::Error(failure) => outcome::failed(failure, meta, cx),
+            Kind::Error(failure) => result::run_failed(failure, meta, cx),
         }
     }
 }

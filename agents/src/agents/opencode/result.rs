@@ -1,6 +1,9 @@
-//! Results of opencode's tools, and the status of the call.
+//! Calls of opencode's tools, each of which is logged together with its result, and the outcome of a run.
 
-use super::types::{Attachment, ToolUse};
+use super::{
+    action_mapper,
+    types::{Attachment, OpencodeError, ToolUse},
+};
 use crate::{content, prelude::*};
 
 /// Prefixes of the errors of denied calls.
@@ -22,7 +25,7 @@ impl ResultParser for OpencodeWords {
 }
 
 /// The result of a call.
-pub(super) fn of(line: ToolUse<'_>) -> OpencodeResult {
+fn of(line: ToolUse<'_>) -> OpencodeResult {
     let ToolUse { is_error, output, mut metadata, attachments, ended_at, .. } = line;
     let exit_code = metadata.take("exit", value::parse);
     let diff = metadata.text("diff");
@@ -60,4 +63,63 @@ pub(super) fn file(Attachment { mime, url, filename }: &Attachment<'_>) -> Conte
         Some(filename) => format!("[file: {filename}]").into(),
         None => format!("[file: {mime}]").into(),
     }
+}
+
+/// Emits the outcome of a run whose last step ended for this reason.
+pub(super) fn run_ended(reason: Option<Cow<'_, str>>, cx: &mut Context<'_, OpencodeResult>) {
+    let outcome = match reason.as_deref() {
+        // The run continues.
+        None | Some("tool-calls" | "unknown") => return,
+        Some("stop") => Some(Outcome::Success),
+        Some("length") => Some(Outcome::LimitReached),
+        Some("error" | "content-filter") => Some(Outcome::Failed),
+        Some(_) => None,
+    };
+    let (outcome_reason, ended_at) = (reason.map(Text::from), cx.at);
+    cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
+}
+
+/// Emits an error that ended a run.
+pub(super) fn run_failed(
+    failure: OpencodeError<'_>,
+    meta: Meta,
+    cx: &mut Context<'_, OpencodeResult>,
+) {
+    let outcome = match &*failure.name {
+        "MessageAbortedError" => Outcome::Cancelled,
+        "MessageOutputLengthError" => Outcome::LimitReached,
+        _ => Outcome::Failed,
+    };
+    let message = error(failure, meta, cx);
+    let (outcome, outcome_reason, ended_at) = (Some(outcome), Some(message), cx.at);
+    cx.session(Session { outcome, outcome_reason, ended_at, ..Session::default() });
+}
+
+/// Emits an error; returns its message.
+pub(super) fn error(
+    OpencodeError { name, message, facts }: OpencodeError<'_>,
+    mut meta: Meta,
+    cx: &mut Context<'_, OpencodeResult>,
+) -> Text {
+    let name = Text::from(name);
+    let message = message.unwrap_or_else(|| name.clone());
+    meta.extra.push(("name".to_owned(), Json::from(name)));
+    meta.extra.extend(facts);
+    cx.entry(NormalizedEntryType::ErrorMessage, message.clone(), meta);
+    message
+}
+
+/// Emits a call and its result.
+pub(super) fn call_ended(line: ToolUse<'_>, meta: Meta, cx: &mut Context<'_, OpencodeResult>) {
+    call_begun(&line, meta, cx);
+    let key = ResultKey::from(line.id.clone()).with_tool(Text::from(&*line.name));
+    cx.result(key, of(line));
+}
+
+/// Emits a call.
+pub(super) fn call_begun(line: &ToolUse<'_>, mut meta: Meta, cx: &mut Context<'_, OpencodeResult>) {
+    let call = action_mapper::map(&line.name, line.input, cx.cwd().as_deref());
+    let title = line.title.clone().filter(|title| *title != call.title);
+    meta.extra.extend(title.map(|title| ("title".to_owned(), Json::from(title))));
+    cx.call(line.id.clone(), &line.name, call, meta);
 }

@@ -12,8 +12,8 @@ use crate::{
         notice,
         textual_result::{self, TextualResult},
     },
-    evidence::message,
     prelude::*,
+    recogniser::message,
 };
 
 /// A session that Pi, or OpenClaw, keeps.

@@ -5,8 +5,8 @@ use foldline_domain::NormalizedEntryType::{Compaction, SystemMessage};
 use crate::{
     content::Blocks,
     dialect::{
-        counters::{take_counters, with_cache},
         notice::{self, Notice, Said},
+        usage::{take_counters, with_cache},
     },
     prelude::*,
 };

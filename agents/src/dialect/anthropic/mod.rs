@@ -1,16 +1,12 @@
 //! Messages of content blocks in the form of Anthropic's API, which Claude Code, Droid's session files and Amp use.
 
 mod content;
-mod denial;
-mod error;
 mod messages;
 mod partial;
 pub mod usage;
 
 pub use self::{
     content::{Block, BlockKind, Message, ToolResult, ToolUse},
-    denial::Denial,
-    error::error_message,
-    messages::{Reader, read},
+    messages::{Denial, Reader, error_message, read},
     partial::PartialEvent,
 };

@@ -1,6 +1,6 @@
 //! The token usage of a message.
 
-use crate::{dialect::counters::with_cache, prelude::*};
+use crate::{dialect::usage::with_cache, prelude::*};
 
 /// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
 pub(super) fn terms(usage: &Object<'_>) -> Option<Text> {

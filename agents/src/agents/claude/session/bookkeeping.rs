@@ -1,6 +1,6 @@
 //! Records outside of the tree of messages, and records of the program in it.
 
-use super::json::ClaudeSessionJson;
+use super::types::ClaudeSessionJson;
 use crate::{
     claude::{
         markup,

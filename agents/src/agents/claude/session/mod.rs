@@ -2,8 +2,6 @@
 
 mod attachment;
 mod bookkeeping;
-mod content;
-mod json;
 mod progress;
 mod types;
 
@@ -12,9 +10,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    json::ClaudeSessionJson,
     progress::{AgentMessage, Progress},
-    types::{Author, ClaudeSessionLine},
+    types::{Author, ClaudeSessionJson, ClaudeSessionLine},
 };
 use crate::{
     claude::{
@@ -24,8 +21,8 @@ use crate::{
         usage::MessageUsage,
     },
     dialect::anthropic::{Block, BlockKind, Message},
-    evidence::{is_tree_record, nested},
     prelude::*,
+    recogniser::{is_tree_record, nested},
 };
 
 /// Claude Code's session files.

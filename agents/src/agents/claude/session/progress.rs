@@ -1,6 +1,6 @@
 //! `progress`: the progress of open calls.
 
-use super::content::take_message;
+use super::types::take_message;
 use crate::{dialect::anthropic::Message, prelude::*};
 
 /// The progress of an open call.

@@ -1,16 +1,66 @@
-//! The wire types of session files, releases 1.0.111 to 2.1.209.
+//! [`ClaudeSessionJson`]: the content of a record.
 
-use std::sync::LazyLock;
+use std::{hash::BuildHasher, sync::LazyLock};
 
+use foldhash::quality::FixedState;
+use foldline_json::Raw;
 use memchr::memmem::Finder;
 
 use super::{
     attachment, bookkeeping,
-    content::{fingerprint, take_message},
-    json::ClaudeSessionJson,
     progress::{self, Progress},
 };
-use crate::prelude::*;
+use crate::{dialect::anthropic::Message, prelude::*, wire::Object};
+
+/// One record of a session file.
+#[derive(Clone, Debug)]
+pub enum ClaudeSessionJson<'a> {
+    /// `user`: a prompt, a tool's result, or a message of the program in the user's name.
+    User {
+        message: Box<Message<'a>>,
+        /// The tool-specific result.
+        detail: Option<Raw<'a>>,
+        /// The reasons why tools did not run.
+        meta: Option<Vec<Raw<'a>>>,
+        /// The kind of its texts, if the program wrote them, not the user.
+        by_program: Option<NormalizedEntryType>,
+    },
+    /// `assistant`: usually one block of a message.
+    Assistant {
+        message: Box<Message<'a>>,
+        /// Whether the program generated it after a failure.
+        is_error: bool,
+        /// The effort of its reasoning.
+        effort: Option<Text>,
+    },
+    /// `system` and attachments: a message of the program or context for the model.
+    Said(NormalizedEntryType, Vec<Content>),
+    Progress {
+        call: Option<CorrId>,
+        progress: Progress<'a>,
+    },
+    /// A record without a place in the tree, or an attachment, of an unknown type.
+    UnknownBookkeeping {
+        name: Cow<'a, str>,
+        fields: Fields<'a>,
+    },
+    /// `system`, of an unknown subtype, with words.
+    UnknownSystem {
+        name: String,
+        text: Text,
+    },
+    /// `custom-title`: the title that the user gave.
+    CustomTitle(Text),
+    /// `ai-title` and `summary`.
+    Title(Text),
+    /// Facts of the session.
+    Facts(Box<Session>),
+    /// A notice about a refused request, and the model that answers instead.
+    Fallback(Text, Text),
+    PullRequest(Text, Extra),
+    /// Known bookkeeping without displayable content.
+    Quiet,
+}
 
 /// One record of a session file.
 #[derive(Clone, Debug)]
@@ -192,4 +242,16 @@ fn take_progress<'a>(object: &mut Object<'a>) -> Option<ClaudeSessionJson<'a>> {
     let progress = Progress::take(object)?;
     let call = progress::take_call(object);
     Some(ClaudeSessionJson::Progress { call, progress })
+}
+
+/// Takes the message of a record, and sets `content` to the fingerprint of its content.
+pub(super) fn take_message<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<Message<'a>> {
+    let message = object.object("message")?;
+    *content = message.get("content").map_or(0, fingerprint);
+    Some(Message::take(message))
+}
+
+/// A hash that does not depend on the platform.
+pub(super) fn fingerprint(content: Raw<'_>) -> u64 {
+    FixedState::with_seed(0).hash_one(content.get())
 }

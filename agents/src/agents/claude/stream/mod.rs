@@ -1,14 +1,12 @@
 //! The stream of `claude -p --output-format stream-json --verbose`.
 
 mod outcome;
-mod run_result;
 mod types;
 
 use serde::{Deserialize, Serialize};
 
 use self::{
-    outcome::{RunUsage, outcome_of},
-    run_result::RunResult,
+    outcome::{RunResult, RunUsage, outcome_of},
     types::ClaudeStreamJson,
 };
 use crate::{
@@ -22,8 +20,8 @@ use crate::{
         notice::kind_of_answer,
         streamed::Streamed,
     },
-    evidence::{is_tree_record, message},
     prelude::*,
+    recogniser::{is_tree_record, message},
 };
 
 /// `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`.

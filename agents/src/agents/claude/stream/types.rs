@@ -1,6 +1,6 @@
 //! The wire types of `claude -p --output-format stream-json`, releases 2.0 to 2.1.281.
 
-use super::run_result::RunResult;
+use super::outcome::RunResult;
 use crate::{
     claude::notice::{api_error, compaction, hook_failure},
     dialect::anthropic::{Message, PartialEvent, error_message},

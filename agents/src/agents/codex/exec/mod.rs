@@ -1,6 +1,5 @@
 //! `codex exec --json`.
 
-mod growing;
 mod items;
 mod threads;
 mod types;
@@ -11,8 +10,8 @@ use self::{
 };
 use crate::{
     codex::{AGENT, result::CodexResult},
-    evidence::all_strings,
     prelude::*,
+    recogniser::all_strings,
 };
 
 /// `codex exec --json`.

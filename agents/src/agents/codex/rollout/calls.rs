@@ -3,10 +3,14 @@
 use super::{
     echoes::{Channel, EchoKind},
     item::{Call, Output},
-    step::Step,
+    session::Step,
 };
 use crate::{
-    codex::{action_mapper, result, status::Status, tools::Tool},
+    codex::{
+        action_mapper,
+        result::{self, Status},
+        tools::Tool,
+    },
     prelude::*,
 };
 

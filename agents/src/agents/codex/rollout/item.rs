@@ -2,7 +2,7 @@
 
 use crate::{
     codex::{
-        status::Status,
+        result::Status,
         tools::{MakeImage, Tool, WebSearch},
     },
     content::Blocks,

@@ -2,7 +2,7 @@
 
 use super::{
     echoes::{Channel, EchoKind},
-    step::Step,
+    session::Step,
 };
 use crate::{
     content::{Blocks, Part},

@@ -12,14 +12,13 @@ mod item;
 mod line;
 mod messages;
 mod session;
-mod step;
 
 use self::{
     echoes::Channel,
     event::{CompletedItem, Event},
     item::ResponseItem,
     line::{RolloutJson, is_known},
-    step::{CodexRolloutMemory, Step},
+    session::{CodexRolloutMemory, Step},
 };
 use crate::{
     codex::{AGENT, result::CodexResult},

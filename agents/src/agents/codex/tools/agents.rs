@@ -4,8 +4,7 @@ use crate::{
     action::task_create,
     codex::{
         case::{either, snake},
-        result::{self, CodexResult},
-        status::Status,
+        result::{self, CodexResult, Status},
     },
     prelude::*,
 };

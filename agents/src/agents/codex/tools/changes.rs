@@ -4,8 +4,7 @@ use crate::{
     action::file_edit,
     codex::{
         case::snake,
-        result::{self, CodexResult},
-        status::Status,
+        result::{self, CodexResult, Status},
     },
     prelude::*,
 };

@@ -4,8 +4,7 @@ use crate::{
     action::command_run,
     codex::{
         case::either,
-        result::{self, CodexResult},
-        status::Status,
+        result::{self, CodexResult, Status},
     },
     command_line::command_line,
     prelude::*,

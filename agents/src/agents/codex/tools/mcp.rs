@@ -5,8 +5,7 @@ use crate::{
     codex::{
         action_mapper,
         case::either,
-        result::{self, CodexResult},
-        status::Status,
+        result::{self, CodexResult, Status},
     },
     content::Blocks,
     prelude::*,

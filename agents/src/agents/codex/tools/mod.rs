@@ -13,8 +13,7 @@ use foldline_domain::TodoItem;
 
 use super::{
     case::either,
-    result::{self, CodexResult},
-    status::Status,
+    result::{self, CodexResult, Status},
 };
 use crate::{
     action::{file_read, plan_presentation, todo_list},

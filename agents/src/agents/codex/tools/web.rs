@@ -4,8 +4,7 @@ use crate::{
     action::{search, web_fetch},
     codex::{
         case::snake,
-        result::{self, CodexResult},
-        status::Status,
+        result::{self, CodexResult, Status},
     },
     prelude::*,
 };

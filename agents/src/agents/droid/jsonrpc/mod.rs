@@ -18,7 +18,7 @@ use crate::{
         recent_map::RecentMap,
         streamed::Streamed,
     },
-    droid::{action_mapper, message::BlockMessage, result::DroidResult, usage},
+    droid::{action_mapper, message::BlockMessage, result::DroidResult, types::take_usage},
     prelude::*,
 };
 
@@ -246,8 +246,8 @@ impl DroidJsonrpcMemory {
         let facts = types::facts(&mut given);
         let mut session = given.object("session").unwrap_or_default();
         cx.session(Session { title: session.text("title"), ..facts });
-        if let Some(total) = usage::take_field(&mut given, "tokenUsage") {
-            let inclusive = usage::take_field(&mut given, "inclusiveTokenUsage");
+        if let Some(total) = take_usage(&mut given, "tokenUsage") {
+            let inclusive = take_usage(&mut given, "inclusiveTokenUsage");
             self.used.begin(total);
             self.used_by_children.all.begin(inclusive.unwrap_or(total).since(&total));
         }

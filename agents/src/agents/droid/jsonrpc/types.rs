@@ -4,7 +4,7 @@ use foldline_domain::NormalizedEntryType::{
     AssistantMessage, Compaction, ErrorMessage, SystemMessage,
 };
 
-use super::super::{message::BlockMessage, usage};
+use super::super::{message::BlockMessage, types::take_usage};
 use crate::{
     action::is_among,
     content,
@@ -262,8 +262,8 @@ impl<'a> Kind<'a> {
             }
             "session_token_usage_changed" => {
                 given.ignore(&["lastCallTokenUsage"]);
-                let inclusive = usage::take_field(given, "inclusiveTokenUsage");
-                Self::Usage(usage::take_field(given, "tokenUsage")?, inclusive)
+                let inclusive = take_usage(given, "inclusiveTokenUsage");
+                Self::Usage(take_usage(given, "tokenUsage")?, inclusive)
             }
             "agent_turn_completed" => Self::Turn(Turn::take(given)),
             "structured_output" => {
@@ -287,7 +287,7 @@ impl<'a> Kind<'a> {
 impl Turn {
     fn take(given: &mut Object<'_>) -> Self {
         given.ignore(&["turnId"]);
-        let mut used = |turn, all| (usage::take_field(given, turn), usage::take_field(given, all));
+        let mut used = |turn, all| (take_usage(given, turn), take_usage(given, all));
         let used_by_children = used("childTokenUsage", "cumulativeChildTokenUsage");
         let used = used("tokenUsage", "cumulativeTokenUsage");
         let reason = given.text("reason");

@@ -1,6 +1,6 @@
 //! The wire types of session files: a document, or a header, messages and changes as lines.
 
-use crate::{content, dialect::counters::take_counters, prelude::*};
+use crate::{content, dialect::usage::take_counters, prelude::*};
 
 /// A record: facts and messages, of which a line has one.
 #[derive(Clone, Debug, Default)]

@@ -6,12 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use self::types::{Message, Part, SessionDocument, SessionPart};
 use crate::{
-    agents::opencode::{
-        calls, outcome,
-        result::{self, OpencodeResult},
-    },
-    evidence::nested,
+    agents::opencode::result::{self, OpencodeResult},
     prelude::*,
+    recogniser::nested,
 };
 
 #[cfg(feature = "databases")]
@@ -128,11 +125,11 @@ impl OpencodeSessionMemory {
         cx.at = completed_at.or(created_at).or(cx.at);
         cx.usage_of_message(id, message.model, message.usage);
         match message.error {
-            Some(error) if is_last => outcome::failed(error, meta.next(), cx),
+            Some(error) if is_last => result::run_failed(error, meta.next(), cx),
             Some(error) => {
-                outcome::error(error, meta.next(), cx);
+                result::error(error, meta.next(), cx);
             }
-            None if is_last => outcome::finished(message.finish, cx),
+            None if is_last => result::run_ended(message.finish, cx),
             None => {}
         }
         if !meta.extra.is_empty() {
@@ -152,8 +149,8 @@ fn show(part: Part<'_>, author: &NormalizedEntryType, meta: &mut Meta, cx: &mut 
         SessionPart::Text { text, is_notice: false } => cx.entry(author.clone(), text, meta.next()),
         SessionPart::Reasoning(text) if text.is_empty() => {}
         SessionPart::Reasoning(text) => cx.entry(NormalizedEntryType::Thinking, text, meta.next()),
-        SessionPart::Begun(call) => calls::begun(&call, meta.next(), cx),
-        SessionPart::Ended(call) => calls::ended(*call, meta.next(), cx),
+        SessionPart::Begun(call) => result::call_begun(&call, meta.next(), cx),
+        SessionPart::Ended(call) => result::call_ended(*call, meta.next(), cx),
         SessionPart::File(file) => {
             cx.entry(author.clone(), result::file(&file), meta.next());
         }
@@ -164,7 +161,7 @@ fn show(part: Part<'_>, author: &NormalizedEntryType, meta: &mut Meta, cx: &mut 
             cx.entry(NormalizedEntryType::SystemMessage, text, meta.next());
         }
         SessionPart::Retry(error) => {
-            outcome::error(error, meta.next(), cx);
+            result::error(error, meta.next(), cx);
         }
         SessionPart::Silent => {}
         SessionPart::Unknown { name, raw } => cx.unknown_block(&name, raw),

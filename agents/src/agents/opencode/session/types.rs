@@ -2,8 +2,8 @@
 
 use crate::{
     agents::opencode::types::{Attachment, OpencodeError, ToolUse, take_text, take_usage},
-    evidence::nested,
     prelude::*,
+    recogniser::nested,
 };
 
 /// A session.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rusqlite::{Connection, Row, types::ValueRef};
 use serde_json::{Map, Value};
 
-use super::document::{Document, object};
+use super::tree::{Document, object};
 
 /// The tables, each with a column that it must have.
 const TABLES: [(&str, &str); 3] = [("session", "directory"), ("message", "data"), ("part", "data")];

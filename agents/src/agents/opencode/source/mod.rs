@@ -1,7 +1,6 @@
 //! [`OpencodeSource`]: the sessions that opencode keeps, read as lines.
 
 mod database;
-mod document;
 mod tree;
 
 use std::{

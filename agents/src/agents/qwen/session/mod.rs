@@ -9,9 +9,9 @@ use self::{
 };
 use crate::{
     dialect::{gemini, textual_result::TextualResult},
-    evidence::{is_tree_record, nested},
     prelude::*,
-    qwen::result::status_of_failure,
+    qwen::status_of_failure,
+    recogniser::{is_tree_record, nested},
 };
 
 /// Qwen Code's session files.

@@ -1,7 +1,7 @@
 //! The wire types of session files, releases 0.12 to 0.23.
 
 use super::parts::{self, Part};
-use crate::{prelude::*, qwen::usage};
+use crate::{prelude::*, qwen::take_counters};
 
 /// One record of a session file.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ impl<'a> SessionJson<'a> {
             "thoughtsTokenCount",
             "totalTokenCount",
         ];
-        let usage = usage::take(&mut stated, fields);
+        let usage = take_counters(&mut stated, fields);
         stated.ignore(&["toolUsePromptTokenCount", "promptTokensDetails", "cacheTokensDetails"]);
         stated.ignore(&["candidatesTokensDetails", "trafficType"]);
         object.adopt("usageMetadata", stated);

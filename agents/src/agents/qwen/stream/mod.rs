@@ -11,13 +11,13 @@ use crate::{
         anthropic::{self, BlockKind, Message, Reader, ToolResult},
         gemini,
         notice::kind_of_answer,
-        run_usage::RunUsage,
         streamed::Streamed,
         textual_result::TextualResult,
+        usage::RunUsage,
     },
-    evidence::{is_tree_record, message},
     prelude::*,
-    qwen::result::status_of_failure,
+    qwen::status_of_failure,
+    recogniser::{is_tree_record, message},
 };
 
 /// `qwen -o stream-json` and `-o json`.

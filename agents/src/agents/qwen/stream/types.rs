@@ -3,10 +3,10 @@
 use crate::{
     dialect::{
         anthropic::{Denial, Message, PartialEvent},
-        run_usage::ModelUsage,
+        usage::ModelUsage,
     },
     prelude::*,
-    qwen::usage,
+    qwen::take_counters,
 };
 
 /// One record of the stream.
@@ -154,7 +154,7 @@ impl<'a> RunResult<'a> {
 fn take_usage(object: &mut Object<'_>) -> TokenUsage {
     let fields =
         ["input_tokens", "output_tokens", "cache_read_input_tokens", "thoughts", "total_tokens"];
-    object.within("usage", |stated| usage::take(stated, fields)).unwrap_or_default()
+    object.within("usage", |stated| take_counters(stated, fields)).unwrap_or_default()
 }
 
 /// Takes the usage by model, which only `-o json` states, if it is readable for all models.
@@ -165,7 +165,7 @@ fn take_models(object: &mut Object<'_>) -> Option<Vec<ModelUsage>> {
         stats.within_values("models", |name, model| {
             let usage = model.within("tokens", |tokens| {
                 tokens.ignore(&["tool"]);
-                usage::take(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
+                take_counters(tokens, ["prompt", "candidates", "cached", "thoughts", "total"])
             });
             model.ignore(&["api"]);
             (Some(Text::from(name)), usage.unwrap_or_default())

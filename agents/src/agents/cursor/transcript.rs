@@ -1,20 +1,17 @@
 //! Cursor's transcripts, `~/.cursor/projects/<project>/agent-transcripts/<session>/<session>.jsonl`.
 
-mod action_mapper;
-mod texts;
-
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use self::texts::TypedText;
 use crate::{
+    action::*,
     dialect::{
         anthropic::{BlockKind, Message},
         textual_result::TextualResult,
     },
-    evidence::message,
     prelude::*,
+    recogniser::message,
 };
 
 /// A transcript. It has neither times nor results, so the outcome of its calls is unknown; the name of the file states
@@ -149,12 +146,12 @@ impl TranscriptMemory {
                 BlockKind::ToolUse(call) => {
                     self.calls += 1;
                     let id = CorrId::from(format!("call {}", self.calls).as_str());
-                    let mapped = action_mapper::map(&call.name, call.input, cx.cwd().as_deref());
+                    let mapped = map(&call.name, call.input, cx.cwd().as_deref());
                     cx.call(Some(id.clone()), &call.name, mapped, meta.next());
                     cx.result(Some(id), TextualResult::new(ToolStatus::Unknown, None));
                 }
                 BlockKind::RedactedThinking => {
-                    cx.entry(NormalizedEntryType::Thinking, texts::REDACTED, meta.next());
+                    cx.entry(NormalizedEntryType::Thinking, REDACTED, meta.next());
                 }
                 BlockKind::ToolResult(answer) => {
                     cx.entry(NormalizedEntryType::SystemMessage, answer.body, meta.next());
@@ -183,7 +180,7 @@ fn prompt(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
 
 /// The text of a message of the agent, apart from the mark in place of a thought.
 fn words(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
-    let words = texts::without_mark(&content.text.decode()).map(Text::from);
+    let words = without_mark(&content.text.decode()).map(Text::from);
     match words {
         None => cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next()),
         Some(words) => {
@@ -191,7 +188,111 @@ fn words(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
                 let content = content.cut(|_| words);
                 cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next());
             }
-            cx.entry(NormalizedEntryType::Thinking, texts::REDACTED, meta.next());
+            cx.entry(NormalizedEntryType::Thinking, REDACTED, meta.next());
         }
+    }
+}
+
+/// Replaces a thought.
+const REDACTED: &str = "[REDACTED]";
+
+/// A text that Cursor sent to the model for the person.
+#[derive(Debug, PartialEq)]
+struct TypedText {
+    /// What the person typed.
+    typed: Option<String>,
+    /// What Cursor added.
+    context: String,
+}
+
+impl TypedText {
+    /// Everything that is not between the tags of the person's text is context. A text without them is the person's.
+    fn read(text: &str) -> Self {
+        let inner = text.split_once("<user_query>").and_then(|(before, rest)| {
+            let (typed, after) = rest.rsplit_once("</user_query>")?;
+            Some((before, typed, after))
+        });
+        let Some((before, typed, after)) = inner else {
+            return Self { typed: Some(text.to_owned()), context: String::new() };
+        };
+        let typed = typed.strip_prefix('\n').unwrap_or(typed);
+        let typed = typed.strip_suffix('\n').unwrap_or(typed);
+        let context = [before.trim(), after.trim()].join("\n").trim().to_owned();
+        Self { typed: Some(typed.to_owned()), context }
+    }
+}
+
+/// The text of the agent before the mark at its end; `None` if there is no mark.
+fn without_mark(text: &str) -> Option<&str> {
+    let before = text.strip_suffix(REDACTED)?;
+    match before.is_empty() {
+        true => Some(before),
+        false => before.strip_suffix("\n\n"),
+    }
+}
+
+/// Known tools without a separate action.
+const PLAIN_TOOLS: &str = "AskQuestion Await CallMcpTool EditNotebook FetchMcpResource GenerateImage ReadLints SwitchMode";
+
+/// Maps a call of the tool `name`.
+fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
+    let Some(mut given) = action::parameters(input) else { return MappedCall::tool(name, input) };
+    let action = match name {
+        "Read" => file_read(take_path(&mut given, "path target_file", cwd)),
+        "Write" => file_write(take_path(&mut given, "path", cwd), given.text("contents")),
+        "StrReplace" => file_replacement(
+            take_path(&mut given, "path", cwd),
+            &mut given,
+            ["old_string", "new_string"],
+        ),
+        "Delete" => {
+            let path = take_path(&mut given, "path", cwd);
+            file_edit(path.clone(), vec![FileChange::Delete { path }])
+        }
+        "ApplyPatch" => match take_patch(&mut given, &["patch", "input"], cwd) {
+            Some(edit) => edit,
+            None => return MappedCall::tool(name, input),
+        },
+        "Shell" | "Bash" => command_run(given.text("command")),
+        "Glob" => search(given.text("glob_pattern")),
+        "Grep" => search(given.text("pattern")),
+        "SemanticSearch" => search(given.text("query")),
+        "WebSearch" => search(given.text("search_term")),
+        "WebFetch" => web_fetch(given.text("url")),
+        "TodoWrite" => todo_list("write", take_todos(&mut given)),
+        "Task" | "Agent" | "Subagent" => take_task(&mut given, "subagent_type"),
+        _ => {
+            let is_known = is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+            return MappedCall::other(name, input, is_known);
+        }
+    };
+    MappedCall::known(action, given)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_is_apart_from_its_context() {
+        let read = |text: &str| {
+            let TypedText { typed, context } = TypedText::read(text);
+            (typed.unwrap_or_default(), context)
+        };
+        let pair = |typed: &str, context: &str| (typed.to_owned(), context.to_owned());
+        assert_eq!(read("<user_query>\nhi\n</user_query>"), pair("hi", ""));
+        assert_eq!(
+            read("<info>x</info>\n<user_query>\nhi\n</user_query>\n"),
+            pair("hi", "<info>x</info>")
+        );
+        assert_eq!(read("plain"), pair("plain", ""));
+    }
+
+    #[test]
+    fn only_a_mark_at_the_end_stands_for_a_thought() {
+        assert_eq!(without_mark("[REDACTED]"), Some(""));
+        assert_eq!(without_mark("So.\n\n[REDACTED]"), Some("So."));
+        assert_eq!(without_mark("say [REDACTED]"), None);
+        assert_eq!(without_mark("[REDACTED] is said"), None);
     }
 }

@@ -1,10 +1,12 @@
-//! Functions that read single values; [`Object`](crate::wire::Object) reads its fields with them.
+//! Functions that read a single raw value.
 
 use std::borrow::Cow;
 
 use foldline_domain::{Text, Timestamp};
 use foldline_json::{Raw, Scanner, decode_body, decode_literal, string_body};
 use serde::Deserialize;
+
+pub use super::object::object;
 
 /// The value as `T`, if it is one.
 pub fn parse<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {

@@ -1,7 +1,4 @@
-//! Maps the tools of Gemini CLI and Qwen Code to [`ActionType`](foldline_domain::ActionType)s.
-//!
-//! Tools of the releases of 2026 are known, as are older names and parameters. Parameters without a field in the action
-//! are kept in the entry's metadata.
+//! The tools of Google's Gemini CLI and of its fork Qwen Code.
 
 use foldline_domain::TodoItem;
 
