@@ -81,20 +81,15 @@ impl Executor for Parrot {
 
 /// The action of a call. Parameters without an equivalent in the action are kept with it.
 fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let mut given = with.and_then(value::object).unwrap_or_default();
-    let action = match verb {
-        "shell" => action::command_run(given.text("line")),
+    let is_plain = || false; // every tool of the agent has an action
+    MappedCall::of(verb, with, is_plain, |given| match verb {
+        "shell" => Some(action::command_run(given.text("line"))),
         "peek" => {
             let path = given.str("file").unwrap_or_default();
-            action::file_read(files::relative_path(&path, cwd))
+            Some(action::file_read(files::relative_path(&path, cwd)))
         }
-        _ => {
-            let mut call = MappedCall::tool(verb, with);
-            call.unknown = true;
-            return call;
-        }
-    };
-    MappedCall::known(action, given)
+        _ => None,
+    })
 }
 
 const LOG: &str = r#"{"kind":"hello","model":"parrot-2","cwd":"/home/ada","at":1000}

@@ -234,9 +234,22 @@ impl MappedCall {
         Self::new(action, name)
     }
 
-    /// A [`tool`](Self::tool) without its own action; the tool may be unknown.
-    pub fn other(name: &str, arguments: Option<Raw<'_>>, is_known: bool) -> Self {
-        Self { unknown: !is_known, ..Self::tool(name, arguments) }
+    /// Maps a call of the tool `name`: `act` takes its action from the parameters. A call that has none, or whose
+    /// parameters are no object, keeps its name and parameters as they are. Without an action, the tool is unknown
+    /// unless it is plain.
+    pub fn of(
+        name: &str,
+        parameters: Option<Raw<'_>>,
+        is_plain: impl FnOnce() -> bool,
+        act: impl FnOnce(&mut Object<'_>) -> Option<Titled>,
+    ) -> Self {
+        let Some(mut given) = self::parameters(parameters) else {
+            return Self::tool(name, parameters);
+        };
+        match act(&mut given) {
+            Some(action) => Self::known(action, given),
+            None => Self { unknown: !is_plain(), ..Self::tool(name, parameters) },
+        }
     }
 
     /// The entry of the call before its result.

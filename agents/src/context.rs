@@ -1,4 +1,4 @@
-//! [`Context`]: the only interface through which an executor emits events.
+//! [`Context`]: the only interface through which an executor emits events; [`Facts`]: the known facts of a session.
 
 use std::borrow::Cow;
 

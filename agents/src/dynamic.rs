@@ -36,7 +36,9 @@ pub(super) trait AnyExecutor: Send + Sync {
     fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
         None
     }
-    fn opener(&self) -> Option<Arc<dyn Opener>>;
+    fn opener(&self) -> Option<Arc<dyn Opener>> {
+        None
+    }
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
     fn parse<'a>(&self, _object: &mut Object<'a>, _header: &mut Header<'a>) -> Parsed<()> {
@@ -250,12 +252,15 @@ impl<'a> Reducer<AnyRecord<'a>, AnyState, DomainEvent> for SplitExecutor {
     }
 }
 
+/// The second half of reducing a record, for the state of its executor.
+pub(super) type Reduction<'a> = dyn FnOnce(&mut AnyState) -> Batch<DomainEvent> + 'a;
+
 /// A record that any executor has parsed.
 pub struct AnyRecord<'a> {
     pub(super) session: Option<Cow<'a, str>>,
     /// The type of a record that is ignored on purpose.
     pub(super) ignored: Option<Cow<'a, str>>,
-    pub(super) reduce: Box<dyn FnOnce(&mut AnyState) -> Batch<DomainEvent> + 'a>,
+    pub(super) reduce: Box<Reduction<'a>>,
 }
 
 impl Debug for AnyRecord<'_> {

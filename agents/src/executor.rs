@@ -1,4 +1,5 @@
 //! [`Executor`]: the code for one log format. [`ExecutorReducer`](super::reducing::ExecutorReducer) does the rest.
+//! [`Format`]: the name of a log format and the folders of its logs.
 //!
 //! These rules are the same for all formats:
 //!

@@ -1,4 +1,5 @@
-//! [`Evidence`]: the certainty that a record belongs to a format.
+//! [`Evidence`]: the certainty that a record belongs to a format; [`Recogniser`]: detects the format of a log from its
+//! first records.
 
 use foldline_json::Raw;
 

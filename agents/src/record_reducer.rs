@@ -7,10 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use foldline::{
-    source::Opener,
-    transduce::{Batch, Reducer},
-};
+use foldline::transduce::{Batch, Reducer};
 use foldline_domain::DomainEvent;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -54,7 +51,6 @@ pub struct RecordReducer<R, S> {
     format: &'static Format,
     recognise: Judge,
     session: SessionOf,
-    opener: Option<Arc<dyn Opener>>,
     reducer: R,
     state: PhantomData<fn() -> S>,
 }
@@ -65,19 +61,13 @@ impl<R, S> RecordReducer<R, S> {
     where
         R: for<'a> Reducer<Record<'a>, S, DomainEvent>,
     {
-        Self { format, recognise, session: |_| None, opener: None, reducer, state: PhantomData }
+        Self { format, recognise, session: |_| None, reducer, state: PhantomData }
     }
 
     /// Finds the session in records, for streams that interleave sessions. Each session has its own state.
     #[must_use]
     pub fn with_session(self, session: SessionOf) -> Self {
         Self { session, ..self }
-    }
-
-    /// Opens its logs, which are not files of lines.
-    #[must_use]
-    pub fn with_opener(self, opener: Arc<dyn Opener>) -> Self {
-        Self { opener: Some(opener), ..self }
     }
 }
 
@@ -128,10 +118,6 @@ where
 {
     fn format(&self) -> &'static Format {
         self.format
-    }
-
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        self.opener.clone()
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {

@@ -95,20 +95,15 @@
 //!
 //! /// The action of a call. Parameters without a field in the action are kept with it.
 //! fn map(verb: &str, with: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-//!     let mut given = with.and_then(value::object).unwrap_or_default();
-//!     let action = match verb {
-//!         "shell" => action::command_run(given.text("line")),
+//!     let is_plain = || false; // every tool of the agent has an action
+//!     MappedCall::of(verb, with, is_plain, |given| match verb {
+//!         "shell" => Some(action::command_run(given.text("line"))),
 //!         "peek" => {
 //!             let path = given.str("file").unwrap_or_default();
-//!             action::file_read(files::relative_path(&path, cwd))
+//!             Some(action::file_read(files::relative_path(&path, cwd)))
 //!         }
-//!         _ => {
-//!             let mut call = MappedCall::tool(verb, with);
-//!             call.unknown = true;
-//!             return call;
-//!         }
-//!     };
-//!     MappedCall::known(action, given)
+//!         _ => None,
+//!     })
 //! }
 //!
 //! // Registered, the format is recognised and read.
@@ -158,8 +153,8 @@
 //! # Actions
 //!
 //! The action of a call is an [`ActionType`](foldline_domain::ActionType), built by the functions of
-//! [`action`](super::action). An unknown tool keeps its name and arguments
-//! ([`MappedCall::tool`](super::MappedCall::tool)).
+//! [`action`](super::action). A call without one keeps its name and arguments, and is reported as unknown
+//! ([`MappedCall::of`](super::MappedCall::of)).
 //!
 //! # Results
 //!

@@ -3,7 +3,7 @@
 use foldline_agents::{
     MappedCall,
     dialect::{
-        anthropic::{error_message, usage},
+        anthropic::{error_message, take_usage},
         gemini,
         jsonrpc::Rpc,
         usage::RunUsage,
@@ -151,7 +151,7 @@ fn a_record_is_a_call_a_result_or_an_error() {
 fn cached_input_is_input() {
     let usage = r#"{"usage":{"input_tokens":2,"cache_read_input_tokens":30,"cache_creation_input_tokens":400,"cache_creation":{"ephemeral_1h_input_tokens":300,"ephemeral_5m_input_tokens":100},"output_tokens":5,"output_tokens_details":{"thinking_tokens":4},"speed":"x","novel":1}}"#;
     let mut message = Object::parse(usage).unwrap();
-    let read = usage::take(&mut message).unwrap();
+    let read = take_usage(&mut message).unwrap();
     let unknown = message.rest();
     assert_eq!(read.input_tokens, Some(432));
     assert_eq!(read.cache_read_tokens, Some(30));

@@ -1,4 +1,7 @@
-//! The tools of Google's Gemini CLI and of its fork Qwen Code.
+//! Maps the tools of Google's Gemini CLI and of its fork Qwen Code to [`ActionType`]s.
+//!
+//! Tools of the releases of 2026 are known, as are older names and parameters. Parameters without a field in the action
+//! are kept in the entry's metadata.
 
 use foldline_domain::TodoItem;
 
@@ -19,52 +22,44 @@ const PATHS: &str = "file_path absolute_path notebook_path dir_path path";
 
 /// Maps a call of the tool `name`.
 pub fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let Some(mut given) = action::parameters(parameters) else {
-        return MappedCall::tool(name, parameters);
-    };
-    let action = match name {
-        "read_file" | "list_directory" | "zoom_image" => {
-            file_read(take_path(&mut given, PATHS, cwd))
-        }
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_foreign(name);
+    MappedCall::of(name, parameters, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
+        "read_file" | "list_directory" | "zoom_image" => file_read(take_path(given, PATHS, cwd)),
         "read_many_files" => {
             let paths = given.texts("include").or_else(|| given.texts("paths")).unwrap_or_default();
             let paths: Vec<_> = paths.iter().map(Text::decode).collect();
             file_read(Text::from(paths.join(", ")))
         }
-        "write_file" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),
-        "replace" | "edit" => file_replacement(
-            take_path(&mut given, PATHS, cwd),
-            &mut given,
-            ["old_string", "new_string"],
-        ),
-        "notebook_edit" => notebook_edit(take_path(&mut given, PATHS, cwd), &mut given),
+        "write_file" => file_write(take_path(given, PATHS, cwd), given.text("content")),
+        "replace" | "edit" => {
+            file_replacement(take_path(given, PATHS, cwd), given, ["old_string", "new_string"])
+        }
+        "notebook_edit" => notebook_edit(take_path(given, PATHS, cwd), given),
         "run_shell_command" => command_run(given.text("command")),
         "glob" | "grep_search" | "search_file_content" => search(given.text("pattern")),
         "google_web_search" | "web_search" => search(given.text("query")),
         "web_fetch" => {
             web_fetch(given.text("url").or_else(|| first_url(&given.get_str("prompt")?)))
         }
-        "write_todos" | "todo_write" => todo_list("write", take_todos(&mut given)),
+        "write_todos" | "todo_write" => todo_list("write", take_todos(given)),
         "task_list" | "task_get" => todo_list("read", Vec::new()),
-        "task_create" | "task_update" => todo_list("update", vec![take_todo(&mut given)]),
-        "ask_user" | "ask_user_question" => take_questions(&mut given),
-        "exit_plan_mode" => plan(&mut given),
-        "task" | "agent" => take_task(&mut given, "subagent_type"),
+        "task_create" | "task_update" => todo_list("update", vec![take_todo(given)]),
+        "ask_user" | "ask_user_question" => take_questions(given),
+        "exit_plan_mode" => plan(given),
+        "task" | "agent" => take_task(given, "subagent_type"),
         "invoke_agent" => task_create(None, given.text("prompt"), given.text("agent_name")),
         // Sub-agents with their own tool.
         "codebase_investigator" => task_create(None, given.text("objective"), Some(name.into())),
         "cli_help" => task_create(None, given.text("question"), Some(name.into())),
         "generalist" => task_create(None, given.text("request"), Some(name.into())),
         "browser_agent" => task_create(None, given.text("task"), Some(name.into())),
-        _ => {
-            return MappedCall::other(
-                name,
-                parameters,
-                is_among(PLAIN_TOOLS, name) || is_foreign(name),
-            );
-        }
-    };
-    MappedCall::known(action, given)
+        _ => return None,
+    })
 }
 
 /// Whether a tool comes from an MCP server (`mcp_server_tool`, in older releases `server__tool`) or from the project's

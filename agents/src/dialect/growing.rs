@@ -1,9 +1,9 @@
 //! Entries that appear in chunks.
 
-use foldline_domain::Metadata;
+use foldline_domain::{CorrId, Metadata, NormalizedEntry, tool_calls::CallResult};
 use serde::{Deserialize, Serialize};
 
-use crate::prelude::*;
+use crate::context::Context;
 
 /// The entry that is growing, if any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

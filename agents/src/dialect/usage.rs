@@ -1,4 +1,4 @@
-//! Token counters, whose names and meaning depend on the agent.
+//! Token usage: counters, whose names and meaning depend on the agent, and logs whose runs end with totals.
 
 use std::collections::BTreeMap;
 

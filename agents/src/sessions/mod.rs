@@ -1,4 +1,4 @@
-//! [`Sessions`]: the sessions of a log, each with a separate state.
+//! [`Sessions`]: the sessions of a log, each with a separate state; [`SessionKeyOf`]: the session of a record.
 
 mod open;
 

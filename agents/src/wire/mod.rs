@@ -3,7 +3,6 @@
 pub(crate) mod cursor;
 pub(crate) mod object;
 mod record;
-mod split;
 pub mod value;
 
 pub use self::{

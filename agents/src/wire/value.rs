@@ -1,4 +1,4 @@
-//! Functions that read a single raw value.
+//! Functions that read a single raw value; [`Object`](crate::wire::Object) reads its fields with them.
 
 use std::borrow::Cow;
 

@@ -11,12 +11,7 @@ pub(super) fn map(
     cwd: Option<&str>,
 ) -> MappedCall {
     let words = title.as_ref().map(Text::decode).unwrap_or_default();
-    let mut given = parameters(input);
-    let action = given.as_mut().and_then(|given| action(kind, &words, given, cwd));
-    let mut call = match action.zip(given) {
-        Some((action, given)) => MappedCall::known(action, given),
-        None => MappedCall::tool(kind, input),
-    };
+    let mut call = MappedCall::of(kind, input, || true, |given| action(kind, &words, given, cwd));
     call.title = title.unwrap_or(call.title);
     call
 }

@@ -7,6 +7,7 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::thread::AmpThread;
 use self::{result::AmpResult, types::AmpJson};
 use crate::{
     dialect::{
@@ -16,8 +17,6 @@ use crate::{
     prelude::*,
     recogniser::{is_tree_record, message},
 };
-
-pub use self::thread::AmpThread;
 
 /// `amp --execute --stream-json`.
 ///

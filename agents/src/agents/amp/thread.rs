@@ -47,13 +47,7 @@ impl Executor for AmpThread {
         Parsed::Line(ThreadDocument::take(object))
     }
 
-    fn line(
-        &self,
-        line: ThreadDocument<'_>,
-        extra: Extra,
-        _memory: &mut AmpThreadMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, _: &mut Self::Memory, cx: &mut Cx<'_>) {
         let ThreadDocument { facts, mode, messages } = line;
         cx.at = facts.started_at;
         cx.session(facts);

@@ -18,45 +18,42 @@ const PATHS: &str = "file_path notebook_path path";
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    // Arguments that are no object are kept as they are.
-    let Some(mut given) = parameters(input) else { return MappedCall::tool(name, input) };
-    let action = match name {
-        "Read" | "LS" => file_read(take_path(&mut given, PATHS, cwd)),
-        "Write" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+    MappedCall::of(name, input, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
+        "Read" | "LS" => file_read(take_path(given, PATHS, cwd)),
+        "Write" => file_write(take_path(given, PATHS, cwd), given.text("content")),
         "Edit" | "MultiEdit" => {
-            let path = take_path(&mut given, PATHS, cwd);
-            let first = take_replacement(&mut given, &path);
+            let path = take_path(given, PATHS, cwd);
+            let first = take_replacement(given, &path);
             let edits = given.array("edits").unwrap_or_default().into_iter();
             let edits = edits.filter_map(|raw| take_replacement(&mut value::object(raw)?, &path));
             let changes = first.into_iter().chain(edits).collect();
             file_edit(path, changes)
         }
-        "NotebookEdit" => notebook_edit(take_path(&mut given, PATHS, cwd), &mut given),
+        "NotebookEdit" => notebook_edit(take_path(given, PATHS, cwd), given),
         "Bash" => command_run(given.text("command")),
         "Grep" | "Glob" => search(given.text("pattern")),
         "WebSearch" | "web_search" => search(given.text("query")),
         "WebFetch" | "web_fetch" => web_fetch(given.text("url")),
         "TodoWrite" => todo_list("write", todo_items(&given.array("todos").unwrap_or_default())),
         "TodoRead" | "TaskList" => todo_list("read", Vec::new()),
-        "TaskGet" => (todo_list("read", Vec::new()).0, task_title(&given)),
+        "TaskGet" => (todo_list("read", Vec::new()).0, task_title(given)),
         "TaskCreate" | "TaskUpdate" => {
-            let title = given.text("subject").unwrap_or_else(|| task_title(&given));
+            let title = given.text("subject").unwrap_or_else(|| task_title(given));
             let status = given.text("status").unwrap_or_else(|| "pending".into());
             let item = TodoItem { content: title.clone(), status, priority: None };
             (todo_list("update", vec![item]).0, title)
         }
-        "Task" | "Agent" => take_task(&mut given, "subagent_type"),
+        "Task" | "Agent" => take_task(given, "subagent_type"),
         "ExitPlanMode" => plan_presentation(given.text("plan")),
-        "AskUserQuestion" => take_questions(&mut given),
-        _ => {
-            return MappedCall::other(
-                name,
-                input,
-                is_among(PLAIN_TOOLS, name) || is_mcp_tool(name),
-            );
-        }
-    };
-    MappedCall::known(action, given)
+        "AskUserQuestion" => take_questions(given),
+        _ => return None,
+    })
 }
 
 /// The title of a task that has only a number.

@@ -1,4 +1,5 @@
-//! Results of Claude Code's tools, and the status of the call.
+//! Results of Claude Code's tools, and the status of the call. [`ResultDetail`]: the tool-specific form of a result,
+//! `tool_use_result` (in session files `toolUseResult`), of which only data that the result's text lacks is read.
 
 use std::fmt::Write;
 

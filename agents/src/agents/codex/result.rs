@@ -1,7 +1,8 @@
-//! Results of Codex's tools, and the status of the call.
+//! Results of Codex's tools, and [`Status`]: the status of a call in Codex's terms.
 
 use super::output;
-use crate::{codex::case::snake, prelude::*};
+use super::snake;
+use crate::prelude::*;
 
 /// The result of a call.
 pub(super) type CodexResult = ToolOutcome<CodexWords>;

@@ -5,12 +5,12 @@
 
 use crate::{action::*, prelude::*};
 
-/// Known tools without a separate action.
-const PLAIN_TOOLS: &str = "create_pull_request fetch_copilot_cli_documentation list_agents list_bash \
-    list_powershell lsp manage_schedule read_agent read_bash read_powershell report_intent \
-    report_progress session_store_sql skill sql stop_bash stop_powershell store_memory task_complete \
-    think tool_search tool_search_tool tool_search_tool_regex vote_memory write_agent write_bash \
-    write_powershell";
+/// Known tools without a separate action, or whose calls may have none.
+const PLAIN_TOOLS: &str = "apply_patch create_pull_request fetch_copilot_cli_documentation \
+    list_agents list_bash list_powershell lsp manage_schedule read_agent read_bash \
+    read_powershell report_intent report_progress session_store_sql skill sql stop_bash \
+    stop_powershell store_memory task_complete think tool_search tool_search_tool \
+    tool_search_tool_regex vote_memory write_agent write_bash write_powershell";
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
@@ -23,31 +23,30 @@ pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> 
     // Some releases write the arguments as JSON text.
     let inner = Raw::parse(&text).ok().filter(|inner| value::object(*inner).is_some());
     let arguments = inner.or(arguments);
-    let Some(mut given) = action::parameters(arguments) else {
-        return MappedCall::tool(name, arguments);
-    };
-    let action = match name {
+    let is_plain = || is_among(PLAIN_TOOLS, name);
+    MappedCall::of(name, arguments, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
         "bash" | "shell" | "powershell" | "local_shell" => command_run(given.text("command")),
-        "view" => file_read(take_path(&mut given, "path", cwd)),
-        "create" => file_write(take_path(&mut given, "path", cwd), given.text("file_text")),
+        "view" => file_read(take_path(given, "path", cwd)),
+        "create" => file_write(take_path(given, "path", cwd), given.text("file_text")),
         "edit" | "str_replace" => {
-            file_replacement(take_path(&mut given, "path", cwd), &mut given, ["old_str", "new_str"])
+            file_replacement(take_path(given, "path", cwd), given, ["old_str", "new_str"])
         }
-        "apply_patch" => match take_patch(&mut given, &["input", "patch"], cwd) {
-            Some(edit) => edit,
-            None => return MappedCall::tool(name, arguments),
-        },
+        "apply_patch" => take_patch(given, &["input", "patch"], cwd)?,
         "grep" | "rg" | "glob" => search(given.text("pattern")),
         "web_search" | "search_code_subagent" => search(given.text("query")),
         "web_fetch" => web_fetch(given.text("url")),
-        "update_todo" => todo_list("write", take_todos(&mut given)),
-        "task" => take_task(&mut given, "agent_type"),
+        "update_todo" => todo_list("write", take_todos(given)),
+        "task" => take_task(given, "agent_type"),
         "ask_user" => match given.text("question") {
             Some(words) => question(words),
-            None => take_questions(&mut given),
+            None => take_questions(given),
         },
         "exit_plan_mode" => plan_presentation(given.text("plan").or_else(|| given.text("summary"))),
-        _ => return MappedCall::other(name, arguments, is_among(PLAIN_TOOLS, name)),
-    };
-    MappedCall::known(action, given)
+        _ => return None,
+    })
 }

@@ -7,11 +7,16 @@ use crate::{action::*, prelude::*};
 
 /// Maps a call of a tool of this kind with the name `name`.
 pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let Some(mut given) = parameters(args) else { return MappedCall::tool(name, args) };
+    let is_plain = || ["function", "mcpToolCall"].contains(&kind);
+    MappedCall::of(name, args, is_plain, |given| action(kind, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(kind: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
     given.ignore(&["toolCallId"]);
-    let action = match kind {
+    Some(match kind {
         "readToolCall" | "lsToolCall" | "editToolCall" | "writeToolCall" | "deleteToolCall" => {
-            file_action(kind, take_path(&mut given, "path", cwd), &mut given)
+            file_action(kind, take_path(given, "path", cwd), given)
         }
         "shellToolCall" => {
             // Facts that the command line shows.
@@ -23,14 +28,13 @@ pub(super) fn map(kind: &str, name: &str, args: Option<Raw<'_>>, cwd: Option<&st
         "globToolCall" => search(given.text("globPattern")),
         "webSearchToolCall" => search(given.text("searchTerm").or_else(|| given.text("query"))),
         "webFetchToolCall" => web_fetch(given.text("url")),
-        "updateTodosToolCall" => take_list(&mut given, "merge"),
+        "updateTodosToolCall" => take_list(given, "merge"),
         "readTodosToolCall" => todo_list("read", Vec::new()),
-        "taskToolCall" => take_task(&mut given, ""),
+        "taskToolCall" => take_task(given, ""),
         "createPlanToolCall" => plan_presentation(given.text("plan")),
-        "askQuestionToolCall" => take_questions(&mut given),
-        _ => return MappedCall::other(name, args, ["function", "mcpToolCall"].contains(&kind)),
-    };
-    MappedCall::known(action, given)
+        "askQuestionToolCall" => take_questions(given),
+        _ => return None,
+    })
 }
 
 fn file_action(kind: &str, path: Text, given: &mut Object<'_>) -> Titled {

@@ -7,14 +7,13 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::transcript::CursorTranscript;
 use self::types::{JsonLine, ToolCall};
 use crate::{
     dialect::notice::kind_of_answer,
     prelude::*,
     recogniser::{is_tree_record, message},
 };
-
-pub use self::transcript::CursorTranscript;
 
 /// `cursor-agent --print --output-format stream-json`.
 ///

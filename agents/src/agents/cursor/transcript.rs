@@ -1,4 +1,5 @@
-//! Cursor's transcripts, `~/.cursor/projects/<project>/agent-transcripts/<session>/<session>.jsonl`.
+//! Cursor's transcripts, `~/.cursor/projects/<project>/agent-transcripts/<session>/<session>.jsonl`: their messages,
+//! their texts, which Cursor mixes with its own, and their tools.
 
 use std::path::Path;
 
@@ -96,13 +97,7 @@ impl Executor for CursorTranscript {
         })
     }
 
-    fn line(
-        &self,
-        line: TranscriptLine<'_>,
-        extra: Extra,
-        memory: &mut TranscriptMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut memory.has_begun, true) {
             let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
             cx.session(Session { session_id, parent_session_id, ..Session::default() });
@@ -231,42 +226,39 @@ fn without_mark(text: &str) -> Option<&str> {
     }
 }
 
-/// Known tools without a separate action.
-const PLAIN_TOOLS: &str = "AskQuestion Await CallMcpTool EditNotebook FetchMcpResource GenerateImage ReadLints SwitchMode";
+/// Known tools without a separate action, or whose calls may have none.
+const PLAIN_TOOLS: &str = "ApplyPatch AskQuestion Await CallMcpTool EditNotebook FetchMcpResource \
+    GenerateImage ReadLints SwitchMode";
 
 /// Maps a call of the tool `name`.
 fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let Some(mut given) = action::parameters(input) else { return MappedCall::tool(name, input) };
-    let action = match name {
-        "Read" => file_read(take_path(&mut given, "path target_file", cwd)),
-        "Write" => file_write(take_path(&mut given, "path", cwd), given.text("contents")),
-        "StrReplace" => file_replacement(
-            take_path(&mut given, "path", cwd),
-            &mut given,
-            ["old_string", "new_string"],
-        ),
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+    MappedCall::of(name, input, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
+        "Read" => file_read(take_path(given, "path target_file", cwd)),
+        "Write" => file_write(take_path(given, "path", cwd), given.text("contents")),
+        "StrReplace" => {
+            file_replacement(take_path(given, "path", cwd), given, ["old_string", "new_string"])
+        }
         "Delete" => {
-            let path = take_path(&mut given, "path", cwd);
+            let path = take_path(given, "path", cwd);
             file_edit(path.clone(), vec![FileChange::Delete { path }])
         }
-        "ApplyPatch" => match take_patch(&mut given, &["patch", "input"], cwd) {
-            Some(edit) => edit,
-            None => return MappedCall::tool(name, input),
-        },
+        "ApplyPatch" => take_patch(given, &["patch", "input"], cwd)?,
         "Shell" | "Bash" => command_run(given.text("command")),
         "Glob" => search(given.text("glob_pattern")),
         "Grep" => search(given.text("pattern")),
         "SemanticSearch" => search(given.text("query")),
         "WebSearch" => search(given.text("search_term")),
         "WebFetch" => web_fetch(given.text("url")),
-        "TodoWrite" => todo_list("write", take_todos(&mut given)),
-        "Task" | "Agent" | "Subagent" => take_task(&mut given, "subagent_type"),
-        _ => {
-            let is_known = is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
-            return MappedCall::other(name, input, is_known);
-        }
-    };
-    MappedCall::known(action, given)
+        "TodoWrite" => todo_list("write", take_todos(given)),
+        "Task" | "Agent" | "Subagent" => take_task(given, "subagent_type"),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

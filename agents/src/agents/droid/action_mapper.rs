@@ -5,42 +5,42 @@
 
 use crate::{action::*, prelude::*};
 
-/// Known tools without a separate action.
-const PLAIN_TOOLS: &str = "Skill ToolSearch GenerateDroid ProposeMission StartMissionRun \
-    EndFeatureRun DismissHandoffItems slack_post_message";
+/// Known tools without a separate action, or whose calls may have none.
+const PLAIN_TOOLS: &str = "ApplyPatch Skill ToolSearch GenerateDroid ProposeMission \
+    StartMissionRun EndFeatureRun DismissHandoffItems slack_post_message";
 
 /// Fields that contain a path.
 const PATHS: &str = "file_path path";
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let Some(mut given) = action::parameters(parameters) else {
-        return MappedCall::tool(name, parameters);
-    };
-    let action = match name {
-        "Read" => file_read(take_path(&mut given, PATHS, cwd)),
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+    MappedCall::of(name, parameters, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
+        "Read" => file_read(take_path(given, PATHS, cwd)),
         "LS" => {
             let path = given.str("directory_path").or_else(|| given.str("path"));
             let path = files::relative_path(&path.unwrap_or(Cow::Borrowed(".")), cwd);
             file_read(path)
         }
-        "Create" | "Write" => file_write(take_path(&mut given, PATHS, cwd), given.text("content")),
+        "Create" | "Write" => file_write(take_path(given, PATHS, cwd), given.text("content")),
         "Edit" => {
-            let path = take_path(&mut given, PATHS, cwd);
-            let change = take_replacement(&mut given, &path);
+            let path = take_path(given, PATHS, cwd);
+            let change = take_replacement(given, &path);
             file_edit(path, change.into_iter().collect())
         }
         "MultiEdit" => {
-            let path = take_path(&mut given, PATHS, cwd);
+            let path = take_path(given, PATHS, cwd);
             let read = |item: &mut Object<'_>| take_replacement(item, &path);
             let mut lists = ["changes", "edits"].into_iter();
-            let changes = lists.find_map(|list| take_changes(&mut given, list, read));
+            let changes = lists.find_map(|list| take_changes(given, list, read));
             file_edit(path, changes.unwrap_or_default())
         }
-        "ApplyPatch" => match take_patch(&mut given, &["input", "patch"], cwd) {
-            Some(edit) => edit,
-            None => return MappedCall::tool(name, parameters),
-        },
+        "ApplyPatch" => take_patch(given, &["input", "patch"], cwd)?,
         "Execute" => command_run(given.text("command")),
         "Grep" => search(given.text("pattern").or_else(|| given.text("query"))),
         "Glob" => {
@@ -52,8 +52,8 @@ pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) ->
         }
         "WebSearch" => search(given.text("query")),
         "FetchUrl" => web_fetch(given.text("url")),
-        "TodoWrite" => todo_list("write", take_todos(&mut given)),
-        "Task" => take_task(&mut given, "subagent_type"),
+        "TodoWrite" => todo_list("write", take_todos(given)),
+        "Task" => take_task(given, "subagent_type"),
         "ExitSpecMode" => {
             let plan = given.text("plan").or_else(|| given.text("spec")).unwrap_or_default();
             let title = given.text("title").unwrap_or_else(|| "plan".into());
@@ -61,17 +61,10 @@ pub(super) fn map(name: &str, parameters: Option<Raw<'_>>, cwd: Option<&str>) ->
         }
         "AskUser" => match given.text("question").or_else(|| given.text("questionnaire")) {
             Some(words) => question(words),
-            None => take_questions(&mut given),
+            None => take_questions(given),
         },
-        _ => {
-            return MappedCall::other(
-                name,
-                parameters,
-                is_among(PLAIN_TOOLS, name) || is_mcp_tool(name),
-            );
-        }
-    };
-    MappedCall::known(action, given)
+        _ => return None,
+    })
 }
 
 fn take_replacement(given: &mut Object<'_>, path: &Text) -> Option<FileChange> {

@@ -13,6 +13,8 @@ use crate::{
     prelude::*,
 };
 
+type Cx<'s> = Context<'s, DroidResult>;
+
 /// A message of content blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockMessage<'a> {
@@ -62,12 +64,7 @@ impl<'a> BlockMessage<'a> {
     }
 
     /// Emits the blocks of the message, without chunks that were already emitted. `extra` goes to its first entry.
-    pub(super) fn tell(
-        self,
-        extra: Extra,
-        streamed: Option<&mut Streamed>,
-        cx: &mut Context<'_, DroidResult>,
-    ) {
+    pub(super) fn tell(self, extra: Extra, streamed: Option<&mut Streamed>, cx: &mut Cx<'_>) {
         let Self { role, hidden, model, reasoning_effort, message } = self;
         let mut meta = Meta::from((message.id.clone(), extra));
         match cx.parent {
@@ -105,19 +102,14 @@ impl Reader<DroidResult> for Blocks<'_> {
         action_mapper::map(name, input, cwd)
     }
 
-    fn result(
-        &mut self,
-        answer: ToolResult<'_>,
-        extra: Extra,
-        cx: &mut Context<'_, DroidResult>,
-    ) -> DroidResult {
+    fn result(&mut self, answer: ToolResult<'_>, extra: Extra, cx: &mut Cx<'_>) -> DroidResult {
         let call = answer.id.as_ref().and_then(|id| cx.calls().get(id));
         let refusal = call.and_then(permission::refusal).filter(|_| answer.is_error);
         let status = refusal.unwrap_or_else(|| result::status(answer.is_error));
         DroidResult::new(status, cx.at).with_content(answer.body).with_extra(extra)
     }
 
-    fn entry(&mut self, entry: NormalizedEntry, cx: &mut Context<'_, DroidResult>) {
+    fn entry(&mut self, entry: NormalizedEntry, cx: &mut Cx<'_>) {
         match &mut self.streamed {
             Some(streamed) => streamed.say(entry, cx),
             None => cx.push(entry),

@@ -11,10 +11,9 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::{jsonrpc::DroidJsonrpc, session::DroidSession, settings::DroidSettings};
 use self::{result::DroidResult, types::DroidJson};
 use crate::{dialect::notice::kind_of_answer, prelude::*, recogniser::is_tree_record};
-
-pub use self::{jsonrpc::DroidJsonrpc, session::DroidSession, settings::DroidSettings};
 
 /// `droid exec --output-format stream-json`, and `-o json`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -65,13 +65,7 @@ impl Executor for DroidSettings {
         Parsed::Line(Settings { facts, used: take_usage(object, "tokenUsage") })
     }
 
-    fn line(
-        &self,
-        line: Settings,
-        _extra: Extra,
-        _memory: &mut (),
-        cx: &mut Context<'_, DroidResult>,
-    ) {
+    fn line(&self, line: Settings, _: Extra, _: &mut (), cx: &mut Context<'_, DroidResult>) {
         let (model, used) = (line.facts.model.clone(), line.used.unwrap_or_default());
         // A rewritten file repeats and increases the tokens: they count once, as those of a message.
         let id = self.session.as_ref().map(|session| format!("{session}{ENDING}").into());

@@ -5,6 +5,7 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::session::GeminiSession;
 use self::types::{Failure, JsonLine, RunResult};
 use crate::{
     dialect::{
@@ -14,8 +15,6 @@ use crate::{
     prelude::*,
     recogniser::all_strings,
 };
-
-pub use self::session::GeminiSession;
 
 /// `gemini --output-format stream-json`.
 ///

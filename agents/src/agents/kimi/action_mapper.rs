@@ -15,32 +15,36 @@ pub(super) fn map(
     plan: Option<Text>,
     cwd: Option<&str>,
 ) -> MappedCall {
-    let Some(mut given) = action::parameters(arguments) else {
-        return MappedCall::tool(name, arguments);
-    };
-    let action = match name {
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+    MappedCall::of(name, arguments, is_plain, |given| action(name, given, plan, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(
+    name: &str,
+    given: &mut Object<'_>,
+    plan: Option<Text>,
+    cwd: Option<&str>,
+) -> Option<Titled> {
+    Some(match name {
         "Bash" => command_run(given.text("command")),
-        "Read" | "ReadMediaFile" => file_read(take_path(&mut given, "path", cwd)),
-        "Write" => file_write(take_path(&mut given, "path", cwd), given.text("content")),
+        "Read" | "ReadMediaFile" => file_read(take_path(given, "path", cwd)),
+        "Write" => file_write(take_path(given, "path", cwd), given.text("content")),
         "Edit" => {
-            let path = take_path(&mut given, "path", cwd);
+            let path = take_path(given, "path", cwd);
             let names = match given.has("old_string") {
                 true => ["old_string", "new_string"],
                 false => ["old", "new"],
             };
-            file_replacement(path, &mut given, names)
+            file_replacement(path, given, names)
         }
         "Glob" | "Grep" => search(given.text("pattern")),
         "WebSearch" => search(given.text("query")),
         "FetchURL" => web_fetch(given.text("url")),
-        "Agent" => take_task(&mut given, "subagent_type"),
-        "TodoList" => todo_list("write", take_todos(&mut given)),
-        "AskUserQuestion" => take_questions(&mut given),
+        "Agent" => take_task(given, "subagent_type"),
+        "TodoList" => todo_list("write", take_todos(given)),
+        "AskUserQuestion" => take_questions(given),
         "ExitPlanMode" => plan_presentation(plan),
-        _ => {
-            let is_known = is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
-            return MappedCall::other(name, arguments, is_known);
-        }
-    };
-    MappedCall::known(action, given)
+        _ => return None,
+    })
 }

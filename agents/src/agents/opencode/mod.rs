@@ -7,15 +7,14 @@ mod session;
 mod source;
 mod types;
 
-use self::{
-    result::OpencodeResult,
-    types::{JsonLine, Kind},
-};
-use crate::prelude::*;
-
 pub use self::session::OpencodeSession;
 #[cfg(feature = "databases")]
 pub use self::source::OpencodeSource;
+use self::{
+    result::{Cx, OpencodeResult},
+    types::{JsonLine, Kind},
+};
+use crate::prelude::*;
 
 /// `opencode run --format json`.
 ///
@@ -24,8 +23,6 @@ pub use self::source::OpencodeSource;
 /// - A run has no final record: it ends with a step that stops or with an error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opencode;
-
-type Cx<'s> = Context<'s, OpencodeResult>;
 
 impl Executor for Opencode {
     const FORMAT: Format = Format::new("opencode", "opencode, run --format json", "opencode");

@@ -20,6 +20,8 @@ pub(super) type OpencodeResult = ToolOutcome<OpencodeWords>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpencodeWords {}
 
+pub(super) type Cx<'s> = Context<'s, OpencodeResult>;
+
 impl ResultParser for OpencodeWords {
     const DETAIL: &'static str = "metadata.diff";
 }
@@ -66,7 +68,7 @@ pub(super) fn file(Attachment { mime, url, filename }: &Attachment<'_>) -> Conte
 }
 
 /// Emits the outcome of a run whose last step ended for this reason.
-pub(super) fn run_ended(reason: Option<Cow<'_, str>>, cx: &mut Context<'_, OpencodeResult>) {
+pub(super) fn run_ended(reason: Option<Cow<'_, str>>, cx: &mut Cx<'_>) {
     let outcome = match reason.as_deref() {
         // The run continues.
         None | Some("tool-calls" | "unknown") => return,
@@ -80,11 +82,7 @@ pub(super) fn run_ended(reason: Option<Cow<'_, str>>, cx: &mut Context<'_, Openc
 }
 
 /// Emits an error that ended a run.
-pub(super) fn run_failed(
-    failure: OpencodeError<'_>,
-    meta: Meta,
-    cx: &mut Context<'_, OpencodeResult>,
-) {
+pub(super) fn run_failed(failure: OpencodeError<'_>, meta: Meta, cx: &mut Cx<'_>) {
     let outcome = match &*failure.name {
         "MessageAbortedError" => Outcome::Cancelled,
         "MessageOutputLengthError" => Outcome::LimitReached,
@@ -99,7 +97,7 @@ pub(super) fn run_failed(
 pub(super) fn error(
     OpencodeError { name, message, facts }: OpencodeError<'_>,
     mut meta: Meta,
-    cx: &mut Context<'_, OpencodeResult>,
+    cx: &mut Cx<'_>,
 ) -> Text {
     let name = Text::from(name);
     let message = message.unwrap_or_else(|| name.clone());
@@ -110,14 +108,14 @@ pub(super) fn error(
 }
 
 /// Emits a call and its result.
-pub(super) fn call_ended(line: ToolUse<'_>, meta: Meta, cx: &mut Context<'_, OpencodeResult>) {
+pub(super) fn call_ended(line: ToolUse<'_>, meta: Meta, cx: &mut Cx<'_>) {
     call_begun(&line, meta, cx);
     let key = ResultKey::from(line.id.clone()).with_tool(Text::from(&*line.name));
     cx.result(key, of(line));
 }
 
 /// Emits a call.
-pub(super) fn call_begun(line: &ToolUse<'_>, mut meta: Meta, cx: &mut Context<'_, OpencodeResult>) {
+pub(super) fn call_begun(line: &ToolUse<'_>, mut meta: Meta, cx: &mut Cx<'_>) {
     let call = action_mapper::map(&line.name, line.input, cx.cwd().as_deref());
     let title = line.title.clone().filter(|title| *title != call.title);
     meta.extra.extend(title.map(|title| ("title".to_owned(), Json::from(title))));

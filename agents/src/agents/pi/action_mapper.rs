@@ -4,50 +4,44 @@
 
 use crate::{action::*, prelude::*};
 
-/// Known tools without a separate action.
-const PLAIN_TOOLS: &str = "agents_list browser canvas cron gateway image memory_get message nodes process \
-    session_status sessions_history sessions_list sessions_send sessions_yield tts";
+/// Known tools without a separate action, or whose calls may have none.
+const PLAIN_TOOLS: &str = "subagent agents_list browser canvas cron gateway image memory_get \
+    message nodes process session_status sessions_history sessions_list sessions_send \
+    sessions_yield tts";
 
 /// The fields of the old and the new text.
 const TEXTS: [&str; 2] = ["oldText", "newText"];
 
 /// Maps a call of the tool `name`.
 pub(super) fn map(name: &str, arguments: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let Some(mut given) = action::parameters(arguments) else {
-        return MappedCall::tool(name, arguments);
-    };
-    let action = match name {
+    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
+    MappedCall::of(name, arguments, is_plain, |given| action(name, given, cwd))
+}
+
+/// The action of a call; `None` if it has no separate one.
+fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name {
         "bash" | "exec" | "run_terminal" => command_run(given.text("command")),
-        "read" | "ls" => file_read(take_path(&mut given, "path", cwd)),
-        "write" | "edit_file" => {
-            file_write(take_path(&mut given, "path", cwd), given.text("content"))
-        }
+        "read" | "ls" => file_read(take_path(given, "path", cwd)),
+        "write" | "edit_file" => file_write(take_path(given, "path", cwd), given.text("content")),
         "edit" => {
-            let path = take_path(&mut given, "path", cwd);
-            let changes =
-                take_changes(&mut given, "edits", |edit| take_replacement(edit, TEXTS, &path));
+            let path = take_path(given, "path", cwd);
+            let changes = take_changes(given, "edits", |edit| take_replacement(edit, TEXTS, &path));
             match changes {
                 Some(changes) => file_edit(path, changes),
-                None => file_replacement(path, &mut given, TEXTS),
+                None => file_replacement(path, given, TEXTS),
             }
         }
         "grep" | "find" => search(given.text("pattern")),
         "web_search" | "memory_search" => search(given.text("query")),
         "web_fetch" => web_fetch(given.text("url")),
         "subagent" => {
-            let (task, agent) = (given.text("task"), given.text("agent"));
-            match task {
-                Some(task) => task_create(None, Some(task), agent),
-                None => return MappedCall::other(name, arguments, true),
-            }
+            let task = given.text("task")?;
+            task_create(None, Some(task), given.text("agent"))
         }
         "sessions_spawn" => task_create(given.text("label"), given.text("task"), None),
-        _ => {
-            let is_known = is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
-            return MappedCall::other(name, arguments, is_known);
-        }
-    };
-    MappedCall::known(action, given)
+        _ => return None,
+    })
 }
 
 /// A command that the person ran.

@@ -6,9 +6,8 @@
 mod session;
 mod stream;
 
-use crate::prelude::*;
-
 pub use self::{session::QwenSession, stream::Qwen};
+use crate::prelude::*;
 
 /// The prefix of the result of a denied call.
 const REFUSED: &str = "Qwen Code requires permission to use ";
@@ -17,7 +16,7 @@ const REFUSED: &str = "Qwen Code requires permission to use ";
 const CANCELLED: &str = "[Operation Cancelled] Reason: ";
 
 /// The status of a call that failed with this text.
-pub(super) fn status_of_failure(words: Option<&Text>) -> ToolStatus {
+fn status_of_failure(words: Option<&Text>) -> ToolStatus {
     let Some(words) = words else { return ToolStatus::Failed };
     let text = words.decode();
     let reason = text.strip_prefix(CANCELLED);
@@ -37,7 +36,7 @@ pub(super) fn status_of_failure(words: Option<&Text>) -> ToolStatus {
 ///
 /// The input includes cached input. The output includes reasoning, unless the total shows that it is counted
 /// separately, since providers differ.
-pub(super) fn take_counters(stated: &mut Object<'_>, fields: [&str; 5]) -> TokenUsage {
+fn take_counters(stated: &mut Object<'_>, fields: [&str; 5]) -> TokenUsage {
     let [input, output, cache_read_tokens, reasoning, total] =
         fields.map(|field| stated.u64(field));
     let answered = input.zip(output).map(|(input, output)| input.saturating_add(output));

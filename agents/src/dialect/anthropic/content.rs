@@ -1,9 +1,8 @@
-//! Messages and their content blocks.
+//! Messages, their content blocks and their token usage.
 
 use foldline_domain::Image;
 
-use super::usage;
-use crate::{content, prelude::*};
+use crate::{content, dialect::usage::with_cache, prelude::*};
 
 /// A message from or to the model.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +15,7 @@ pub struct Message<'a> {
     pub content: Vec<Block<'a>>,
     /// The usage of the message, as known when the line was written.
     pub usage: Option<TokenUsage>,
-    /// The terms of its price: see [`usage::terms`].
+    /// The terms of its price: `fast`, `priority`, `us`.
     pub terms: Option<Text>,
     /// Unknown fields.
     pub unknown: Fields<'a>,
@@ -85,8 +84,8 @@ impl<'a> Message<'a> {
         let id = object.text("id");
         let model = object.text("model");
         let content = object.raw("content").map(read_content).unwrap_or_default();
-        let terms = object.get("usage").and_then(value::object).and_then(|it| usage::terms(&it));
-        let usage = usage::take(&mut object);
+        let terms = object.get("usage").and_then(value::object).and_then(|it| terms(&it));
+        let usage = take_usage(&mut object);
         object.ignore(&[
             "container",
             "context_management",
@@ -277,6 +276,48 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
 /// The decoded size of a base64 text in bytes.
 fn base64_bytes(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
+}
+
+/// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
+fn terms(usage: &Object<'_>) -> Option<Text> {
+    let stated = |field: &str, unusual: &[&str]| {
+        let value = usage.get_str(field)?;
+        unusual.contains(&&*value).then(|| value.into_owned())
+    };
+    let terms = [
+        stated("speed", &["fast"]),
+        stated("service_tier", &["batch", "flex", "priority"]),
+        stated("inference_geo", &["us"]),
+    ];
+    let terms: Vec<String> = terms.into_iter().flatten().collect();
+    (!terms.is_empty()).then(|| terms.join(" ").into())
+}
+
+/// Takes the field `usage`. Its unknown fields stay, as `usage.name`.
+///
+/// `input_tokens` excludes cached input (a run had 29 input tokens and 1,227,349 cached ones), so it is added here.
+pub fn take_usage(object: &mut Object<'_>) -> Option<TokenUsage> {
+    object.within("usage", |usage| {
+        let kept = usage.object("cache_creation");
+        let details = usage.object("output_tokens_details");
+        usage.ignore(&[
+            "cache_creation",
+            "inference_geo",
+            "iterations",
+            "server_tool_use",
+            "service_tier",
+            "speed",
+        ]);
+        with_cache(TokenUsage {
+            input_tokens: usage.u64("input_tokens"),
+            output_tokens: usage.u64("output_tokens"),
+            cache_read_tokens: usage.u64("cache_read_input_tokens"),
+            cache_write_tokens: usage.u64("cache_creation_input_tokens"),
+            cache_write_1h_tokens: kept.and_then(|mut kept| kept.u64("ephemeral_1h_input_tokens")),
+            reasoning_tokens: details.and_then(|mut details| details.u64("thinking_tokens")),
+            cost_usd: None,
+        })
+    })
 }
 
 #[cfg(test)]

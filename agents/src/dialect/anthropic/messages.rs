@@ -1,4 +1,4 @@
-//! Converts the blocks of a message to entries, calls and results.
+//! Converts the blocks of a message to entries, calls and results, and ends denied calls.
 
 use super::{Block, BlockKind, Message, ToolResult, ToolUse};
 use crate::{action::ActionMapper, prelude::*};

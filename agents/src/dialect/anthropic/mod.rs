@@ -3,10 +3,9 @@
 mod content;
 mod messages;
 mod partial;
-pub mod usage;
 
 pub use self::{
-    content::{Block, BlockKind, Message, ToolResult, ToolUse},
+    content::{Block, BlockKind, Message, ToolResult, ToolUse, take_usage},
     messages::{Denial, Reader, error_message, read},
     partial::PartialEvent,
 };

@@ -1,6 +1,6 @@
 //! `stream_event`: parts of a message in progress, with `--include-partial-messages`.
 
-use super::{Message, error_message, usage};
+use super::{Message, error_message, take_usage};
 use crate::{
     action::ActionMapper,
     dialect::streamed::{Kind, Streamed},
@@ -85,7 +85,7 @@ impl<'a> PartialEvent<'a> {
             },
             "message_delta" => {
                 event.ignore(&["delta", "context_management"]);
-                Self::MessageDelta(usage::take(&mut event))
+                Self::MessageDelta(take_usage(&mut event))
             }
             "error" => Self::Error(event.raw("error").map(error_message).unwrap_or_default()),
             "message_stop" => Self::MessageStop,

@@ -13,12 +13,12 @@ use self::{
     progress::{AgentMessage, Progress},
     types::{Author, ClaudeSessionJson, ClaudeSessionLine},
 };
+use super::MessageUsage;
 use crate::{
     claude::{
         markup,
         messages::{self, Cx, ToModel},
         result::ClaudeResult,
-        usage::MessageUsage,
     },
     dialect::anthropic::{Block, BlockKind, Message},
     prelude::*,
@@ -95,13 +95,7 @@ impl Executor for ClaudeSession {
         ClaudeSessionLine::parse(object, header)
     }
 
-    fn line(
-        &self,
-        line: ClaudeSessionLine<'_>,
-        extra: Extra,
-        memory: &mut ClaudeSessionMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         Step { cx, memory }.reduce(line, extra);
     }
 

@@ -1,4 +1,4 @@
-//! [`ClaudeSessionJson`]: the content of a record.
+//! The wire types of session files, releases 1.0.111 to 2.1.209.
 
 use std::{hash::BuildHasher, sync::LazyLock};
 
@@ -251,7 +251,7 @@ pub(super) fn take_message<'a>(object: &mut Object<'a>, content: &mut u64) -> Op
     Some(Message::take(message))
 }
 
-/// A hash that does not depend on the platform.
+/// A hash that does not depend on the platform. Records with the same uuid are copies only if their content is equal.
 pub(super) fn fingerprint(content: Raw<'_>) -> u64 {
     FixedState::with_seed(0).hash_one(content.get())
 }

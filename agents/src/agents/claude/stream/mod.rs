@@ -86,13 +86,7 @@ impl Executor for ClaudeStream {
         ClaudeStreamJson::parse(object, header)
     }
 
-    fn line(
-        &self,
-        line: ClaudeStreamJson<'_>,
-        extra: Extra,
-        memory: &mut ClaudeStreamMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         match line {
             ClaudeStreamJson::Init(facts) => memory.init(*facts, cx),
             ClaudeStreamJson::Facts(facts) => cx.session(*facts),

@@ -1,4 +1,4 @@
-//! The end of a run: its usage, cost and outcome.
+//! The end of a run: its record, its usage, cost and outcome.
 //!
 //! A `result` has the exact numbers. Its `modelUsage` states usage and cost by model, including sub-agents and helper
 //! models; its `usage` covers only the main conversation and is used if `modelUsage` is missing. The lines of messages
@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    claude::usage::MessageUsage,
-    dialect::anthropic::{Denial, usage},
+    claude::MessageUsage,
+    dialect::anthropic::{Denial, take_usage},
     prelude::*,
 };
 
@@ -255,7 +255,7 @@ impl<'a> RunResult<'a> {
                 .collect(),
             duration_ms: object.u64("duration_ms"),
             turns: object.u64("num_turns"),
-            usage: usage::take(object),
+            usage: take_usage(object),
             models,
             cost_usd: object.f64("total_cost_usd"),
             denials: Denial::take_all(object),

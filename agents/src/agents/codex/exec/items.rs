@@ -1,4 +1,4 @@
-//! Items of `codex exec --json`: texts and tool calls.
+//! Items of `codex exec --json`: texts, which may grow, and tool calls.
 
 use std::collections::BTreeMap;
 

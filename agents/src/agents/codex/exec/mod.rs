@@ -23,6 +23,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexExec;
 
+type Cx<'s> = Context<'s, CodexResult>;
+
 impl Executor for CodexExec {
     const FORMAT: Format = Format::new("codex-exec", "Codex CLI, exec --json", AGENT);
     type Line<'a> = ExecLine<'a>;
@@ -46,20 +48,14 @@ impl Executor for CodexExec {
         ExecLine::parse(object, header)
     }
 
-    fn line(
-        &self,
-        line: ExecLine<'_>,
-        extra: Extra,
-        memory: &mut CodexExecMemory,
-        cx: &mut Context<'_, CodexResult>,
-    ) {
+    fn line(&self, line: ExecLine<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let ExecLine { json, thread_id } = line;
         let thread = thread_id.as_deref();
         cx.parent = memory.threads.parent_call(thread);
         Step { memory, cx, thread }.line(json, extra);
     }
 
-    fn end(&self, memory: &mut CodexExecMemory, cx: &mut Context<'_, CodexResult>) {
+    fn end(&self, memory: &mut CodexExecMemory, cx: &mut Cx<'_>) {
         memory.growing.finish(cx);
     }
 }

@@ -4,7 +4,7 @@
 //! `timestamp` and `thread_id` on every line) as forwarded by harnesses.
 
 use crate::{
-    codex::{case::snake, tools::Tool, usage::take_usage},
+    codex::{snake, take_usage, tools::Tool},
     prelude::*,
 };
 

@@ -4,9 +4,8 @@ use foldline_domain::Image;
 
 use crate::{
     codex::{
-        case::snake,
+        snake, take_usage,
         tools::{AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch},
-        usage::take_usage,
     },
     content::{self, Blocks, Part},
     prelude::*,

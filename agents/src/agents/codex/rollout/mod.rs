@@ -35,6 +35,8 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexRollout;
 
+type Cx<'s> = Context<'s, CodexResult>;
+
 impl Executor for CodexRollout {
     const FORMAT: Format = Format::new("codex-rollout", "Codex CLI, rollout file", AGENT)
         .with_homes(&[
@@ -58,13 +60,7 @@ impl Executor for CodexRollout {
         RolloutJson::parse(object, header)
     }
 
-    fn line(
-        &self,
-        line: RolloutJson<'_>,
-        extra: Extra,
-        memory: &mut CodexRolloutMemory,
-        cx: &mut Context<'_, CodexResult>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let mut step = Step { memory, cx };
         if let RolloutJson::SessionMeta { facts, forked } = line {
             return step.session_meta(*facts, forked);

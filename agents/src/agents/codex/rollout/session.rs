@@ -1,4 +1,5 @@
-//! The session of a rollout file: its facts, turns, tokens and preceding sessions.
+//! The session of a rollout file: its facts, turns, tokens and preceding sessions; [`Step`]: a line during its
+//! processing, and the state between lines.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use super::{
     event::TurnEnd,
 };
 use crate::{
-    codex::{result::CodexResult, usage::Counter},
+    codex::{Counter, result::CodexResult},
     prelude::*,
 };
 

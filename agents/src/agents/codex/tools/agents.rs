@@ -3,8 +3,9 @@
 use crate::{
     action::task_create,
     codex::{
-        case::{either, snake},
+        either,
         result::{self, CodexResult, Status},
+        snake,
     },
     prelude::*,
 };

@@ -3,8 +3,8 @@
 use crate::{
     action::file_edit,
     codex::{
-        case::snake,
         result::{self, CodexResult, Status},
+        snake,
     },
     prelude::*,
 };

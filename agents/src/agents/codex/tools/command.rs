@@ -3,7 +3,7 @@
 use crate::{
     action::command_run,
     codex::{
-        case::either,
+        either,
         result::{self, CodexResult, Status},
     },
     command_line::command_line,

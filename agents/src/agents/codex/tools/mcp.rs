@@ -3,8 +3,7 @@
 use super::command::duration_ms;
 use crate::{
     codex::{
-        action_mapper,
-        case::either,
+        action_mapper, either,
         result::{self, CodexResult, Status},
     },
     content::Blocks,

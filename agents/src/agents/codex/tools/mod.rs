@@ -12,7 +12,7 @@ mod web;
 use foldline_domain::TodoItem;
 
 use super::{
-    case::either,
+    either,
     result::{self, CodexResult, Status},
 };
 use crate::{

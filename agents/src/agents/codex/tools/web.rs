@@ -3,8 +3,8 @@
 use crate::{
     action::{search, web_fetch},
     codex::{
-        case::snake,
         result::{self, CodexResult, Status},
+        snake,
     },
     prelude::*,
 };

@@ -88,13 +88,7 @@ impl Executor for GeminiSession {
         parsed
     }
 
-    fn line(
-        &self,
-        line: SessionRecord<'_>,
-        extra: Extra,
-        memory: &mut GeminiSessionMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let SessionRecord { facts, messages, rewound_to } = line;
         if !std::mem::replace(&mut memory.has_begun, true) {
             let parent_session_id = self.parent.clone();

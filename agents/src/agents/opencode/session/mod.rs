@@ -2,20 +2,19 @@
 
 mod types;
 
-use serde::{Deserialize, Serialize};
-
-use self::types::{Message, Part, SessionDocument, SessionPart};
-use crate::{
-    agents::opencode::result::{self, OpencodeResult},
-    prelude::*,
-    recogniser::nested,
-};
-
 #[cfg(feature = "databases")]
 use std::sync::Arc;
 
 #[cfg(feature = "databases")]
 use foldline::source::Opener;
+use serde::{Deserialize, Serialize};
+
+use self::types::{Message, Part, SessionDocument, SessionPart};
+use crate::{
+    opencode::result::{self, Cx, OpencodeResult},
+    prelude::*,
+    recogniser::nested,
+};
 
 /// A session: one document, `{"info":{..},"messages":[{"info":{..},"parts":[..]}]}`.
 ///
@@ -31,8 +30,6 @@ pub struct OpencodeSessionMemory {
     /// The agent of the latest message: `build`, `plan`.
     agent: Option<Text>,
 }
-
-type Cx<'s> = Context<'s, OpencodeResult>;
 
 impl Executor for OpencodeSession {
     const FORMAT: Format = Format::new("opencode-session", "opencode, session", "opencode")
@@ -73,13 +70,7 @@ impl Executor for OpencodeSession {
         Parsed::Line(SessionDocument::take(object))
     }
 
-    fn line(
-        &self,
-        line: SessionDocument<'_>,
-        extra: Extra,
-        memory: &mut OpencodeSessionMemory,
-        cx: &mut Cx<'_>,
-    ) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let SessionDocument { facts, messages, reverted_to } = line;
         cx.at = facts.started_at;
         cx.session(facts);

@@ -1,4 +1,5 @@
-//! [`SessionTree`]: a session of an older release of opencode, which kept each message and each part in a file of its own.
+//! [`SessionTree`]: a session of an older release of opencode, which kept each message and each part in a file of its own;
+//! [`Document`]: a session as `opencode export` prints it, in lines.
 
 use std::{
     fs::{self, File},
