@@ -6,14 +6,14 @@ use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
 const BUDGETS: [(&str, usize); 10] = [
-    (".", 8_600),
-    ("json", 3_200),
+    (".", 8_300),
+    ("json", 3_000),
     ("domain", 8_700),
-    ("agents", 22_000),
+    ("agents", 20_400),
     ("render", 11_100),
     ("database", 8_700),
     ("otlp", 1_800),
-    ("testkit", 5_700),
+    ("testkit", 5_400),
     ("cli", 26_000),
     ("fleet", 12_000),
 ];
