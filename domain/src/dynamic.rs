@@ -49,7 +49,12 @@ impl DynEmitter {
         Out: 'static,
         W: Write + Send + 'static,
     {
-        Self(Box::new(Resumable(lines)))
+        let resume = |lines: &mut Lines<M, Out, W>, state: &Json| {
+            lines.resume(serde_json::from_str(state.get())?);
+            Ok(())
+        };
+        let state = |lines: &Lines<M, Out, W>| Json::of(&lines.state()).ok();
+        Self(Box::new(Erased { lines, set_read: |_, _| {}, state, resume }))
     }
 
     /// A consumer that must read a log from its beginning, because its memory would be the whole log. `read` is
@@ -60,7 +65,7 @@ impl DynEmitter {
         Out: 'static,
         W: Write + Send + 'static,
     {
-        Self(Box::new(Whole { lines, read }))
+        Self(Box::new(Erased { lines, set_read: read, state: |_| None, resume: |_, _| Ok(()) }))
     }
 
     /// Writes buffered data.
@@ -115,44 +120,15 @@ trait AnyEmitter: Send {
     fn resume(&mut self, state: &Json) -> serde_json::Result<()>;
 }
 
-struct Resumable<M, Out, W>(Lines<M, Out, W>);
-
-impl<M, Out, W> AnyEmitter for Resumable<M, Out, W>
-where
-    M: Emitter<Located<DomainEvent>, Out> + Resume + Send,
-    M::State: Serialize + DeserializeOwned,
-    W: Write + Send,
-{
-    fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<io::Error> {
-        self.0.emit(event)
-    }
-
-    fn finish(&mut self) -> Batch<io::Error> {
-        self.0.finish()
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-
-    fn set_read(&mut self, _: Counts) {}
-
-    fn state(&self) -> Option<Json> {
-        Json::of(&self.0.state()).ok()
-    }
-
-    fn resume(&mut self, state: &Json) -> serde_json::Result<()> {
-        self.0.resume(serde_json::from_str(state.get())?);
-        Ok(())
-    }
-}
-
-struct Whole<M, Out, W> {
+/// Lines, and what depends on whether their emitter can be resumed.
+struct Erased<M, Out, W> {
     lines: Lines<M, Out, W>,
-    read: fn(&mut M, Counts),
+    set_read: fn(&mut M, Counts),
+    state: fn(&Lines<M, Out, W>) -> Option<Json>,
+    resume: fn(&mut Lines<M, Out, W>, &Json) -> serde_json::Result<()>,
 }
 
-impl<M, Out, W> AnyEmitter for Whole<M, Out, W>
+impl<M, Out, W> AnyEmitter for Erased<M, Out, W>
 where
     M: Emitter<Located<DomainEvent>, Out> + Send,
     W: Write + Send,
@@ -170,14 +146,14 @@ where
     }
 
     fn set_read(&mut self, read: Counts) {
-        (self.read)(self.lines.emitter_mut(), read);
+        (self.set_read)(self.lines.emitter_mut(), read);
     }
 
     fn state(&self) -> Option<Json> {
-        None
+        (self.state)(&self.lines)
     }
 
-    fn resume(&mut self, _: &Json) -> serde_json::Result<()> {
-        Ok(())
+    fn resume(&mut self, state: &Json) -> serde_json::Result<()> {
+        (self.resume)(&mut self.lines, state)
     }
 }

@@ -20,7 +20,6 @@ pub mod audit;
 mod conversation;
 pub mod drift;
 mod dynamic;
-pub mod index;
 pub mod lines;
 pub mod metrics;
 pub mod patch;

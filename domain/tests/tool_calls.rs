@@ -179,11 +179,13 @@ fn completion_ends_what_is_open_and_reports_what_is_held() {
 #[test]
 fn what_is_held_is_bounded() {
     let mut machine = Machine::new();
-    machine.limits = Limits::DEFAULT
-        .with_open_calls(2)
-        .with_held_results(2)
-        .with_held_bytes(20)
-        .with_ended_calls(1);
+    machine.limits = Limits {
+        open_calls: 2,
+        held_results: 2,
+        held_bytes: 20,
+        ended_calls: 1,
+        ..Limits::DEFAULT
+    };
     for id in ["a", "b", "c"] {
         machine.result(id, "1");
     }

@@ -5,13 +5,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    about::{Begun, GAP, Gap},
     event_record::EventRecord,
-    format::{Exact, MAX_TEXT, VERSION, cut},
-    record::Record,
+    record::{Begun, Exact, GAP, Gap, MAX_TEXT, Record, VERSION, cut},
 };
 use super::{
-    about::{SIGNATURE, Signed},
+    record::{SIGNATURE, Signed},
     sign::SigningKey,
 };
 use crate::conversation::{Digest, SessionId, TaskId};

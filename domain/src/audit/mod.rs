@@ -104,15 +104,11 @@
 //!
 //! A line of the log that causes no event (a repetition, a blank line) is in no record.
 
-mod about;
 mod canonical;
 mod chain;
 mod event_record;
-mod event_records;
-mod format;
 mod record;
 mod sign;
-mod signature;
 mod trail;
 mod verify;
 
@@ -120,10 +116,9 @@ pub use self::sign::{KeyError, PublicKey, SigningKey};
 pub use self::{
     canonical::{canonical_json, event_digest},
     chain::{AuditChain, Head},
-    event_record::EventRecord,
-    event_records::EventRecords,
-    format::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
-    signature::Signature,
+    event_record::{EventRecord, EventRecords},
+    record::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    sign::Signature,
     trail::{AuditTrail, AuditTrailState},
     verify::{About, BrokenRecord, Problem, Verified, Verifier, verify},
 };

@@ -10,8 +10,6 @@ use ed25519_dalek::{
     },
 };
 
-use super::signature::Signature;
-
 /// The key that signs a trail. `Debug` does not show it, and it is overwritten in memory when it is dropped.
 ///
 /// Key files are in PEM (PKCS #8), as written by `openssl genpkey -algorithm ed25519`.
@@ -128,4 +126,15 @@ impl fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PublicKey({self})")
     }
+}
+
+/// An Ed25519 signature. With the feature `sign`, `PublicKey` verifies it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The public key stated in the record.
+    pub key: [u8; 32],
+    /// The signature.
+    pub signature: [u8; 64],
+    /// The signed message.
+    pub signed: Vec<u8>,
 }

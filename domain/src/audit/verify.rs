@@ -5,10 +5,9 @@ use std::io::{self, BufRead};
 use serde_json::Value;
 
 use super::{
-    about::{GAP, SIGNATURE, TRAIL},
     chain::Head,
-    format::{MAX_LINE, VERSION},
-    signature::Signature,
+    record::{GAP, MAX_LINE, SIGNATURE, TRAIL, VERSION},
+    sign::Signature,
 };
 use crate::conversation::Digest;
 

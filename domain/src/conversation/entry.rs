@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     action::{ActionType, CommandExitStatus, ToolResult},
+    content::Image,
+    event::WarningKind,
     extra::Extra,
     id::CorrId,
-    image::Image,
-    warning_kind::WarningKind,
 };
 
 /// One entry of a conversation.
@@ -67,7 +67,8 @@ impl NormalizedEntry {
 }
 
 /// The type of an entry. Serialised with the tag `type`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "FlatEntryType")]
 pub enum NormalizedEntryType {
@@ -110,18 +111,7 @@ impl NormalizedEntryType {
 
     /// The tag that this type is serialised with.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::UserMessage => "user_message",
-            Self::AssistantMessage => "assistant_message",
-            Self::SystemMessage => "system_message",
-            Self::ModelChange { .. } => "model_change",
-            Self::Compaction => "compaction",
-            Self::Continuation => "continuation",
-            Self::ErrorMessage => "error_message",
-            Self::Thinking => "thinking",
-            Self::ToolUse(_) => "tool_use",
-            Self::Diagnostic { .. } => "diagnostic",
-        }
+        self.into()
     }
 }
 
@@ -165,7 +155,8 @@ impl ToolUse {
 }
 
 /// The status of a tool call. Serialised with the tag `status`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum ToolStatus {
@@ -206,17 +197,7 @@ impl ToolStatus {
 
     /// The tag that this status is serialised with.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::InProgress => "in_progress",
-            Self::PendingApproval => "pending_approval",
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Denied { .. } => "denied",
-            Self::Cancelled => "cancelled",
-            Self::Unfinished => "unfinished",
-            Self::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 

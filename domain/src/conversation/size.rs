@@ -5,9 +5,9 @@ use foldline_json::{Json, Text};
 
 use super::{
     action::{ActionType, FileChange, TodoItem, ToolResult},
+    content::Image,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType},
     event::{DomainEvent, Warning},
-    image::Image,
     session::Session,
 };
 

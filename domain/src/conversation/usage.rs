@@ -57,13 +57,7 @@ impl TokenUsage {
 
     /// Adds `more`; a field that is unknown on both sides stays unknown.
     pub fn add(&mut self, more: &Self) {
-        add(&mut self.input_tokens, more.input_tokens, u64::saturating_add);
-        add(&mut self.output_tokens, more.output_tokens, u64::saturating_add);
-        add(&mut self.cache_read_tokens, more.cache_read_tokens, u64::saturating_add);
-        add(&mut self.cache_write_tokens, more.cache_write_tokens, u64::saturating_add);
-        add(&mut self.cache_write_1h_tokens, more.cache_write_1h_tokens, u64::saturating_add);
-        add(&mut self.reasoning_tokens, more.reasoning_tokens, u64::saturating_add);
-        add(&mut self.cost_usd, more.cost_usd, |a, b| a + b);
+        *self = self.merged(more, either(u64::saturating_add), either(|a, b| a + b));
     }
 
     /// The increase since `earlier`, for logs that repeat a growing total.
@@ -71,41 +65,42 @@ impl TokenUsage {
     /// A counter that decreased adds nothing.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            input_tokens: since(self.input_tokens, earlier.input_tokens),
-            output_tokens: since(self.output_tokens, earlier.output_tokens),
-            cache_read_tokens: since(self.cache_read_tokens, earlier.cache_read_tokens),
-            cache_write_tokens: since(self.cache_write_tokens, earlier.cache_write_tokens),
-            cache_write_1h_tokens: since(self.cache_write_1h_tokens, earlier.cache_write_1h_tokens),
-            reasoning_tokens: since(self.reasoning_tokens, earlier.reasoning_tokens),
-            cost_usd: self.cost_usd.map(|now| (now - earlier.cost_usd.unwrap_or(0.0)).max(0.0)),
-        }
+        self.merged(
+            earlier,
+            |now, earlier| Some(now?.saturating_sub(earlier.unwrap_or(0))),
+            |now, earlier| Some((now? - earlier.unwrap_or(0.0)).max(0.0)),
+        )
     }
 
     /// The larger of the two in every field, for logs that repeat a growing total.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
+        self.merged(other, either(u64::max), either(f64::max))
+    }
+
+    /// The results of `tokens` and `cost` for each pair of fields.
+    fn merged(
+        &self,
+        other: &Self,
+        tokens: impl Fn(Option<u64>, Option<u64>) -> Option<u64>,
+        cost: impl Fn(Option<f64>, Option<f64>) -> Option<f64>,
+    ) -> Self {
         Self {
-            input_tokens: self.input_tokens.max(other.input_tokens),
-            output_tokens: self.output_tokens.max(other.output_tokens),
-            cache_read_tokens: self.cache_read_tokens.max(other.cache_read_tokens),
-            cache_write_tokens: self.cache_write_tokens.max(other.cache_write_tokens),
-            cache_write_1h_tokens: self.cache_write_1h_tokens.max(other.cache_write_1h_tokens),
-            reasoning_tokens: self.reasoning_tokens.max(other.reasoning_tokens),
-            cost_usd: match (self.cost_usd, other.cost_usd) {
-                (Some(a), Some(b)) => Some(a.max(b)),
-                (a, b) => a.or(b),
-            },
+            input_tokens: tokens(self.input_tokens, other.input_tokens),
+            output_tokens: tokens(self.output_tokens, other.output_tokens),
+            cache_read_tokens: tokens(self.cache_read_tokens, other.cache_read_tokens),
+            cache_write_tokens: tokens(self.cache_write_tokens, other.cache_write_tokens),
+            cache_write_1h_tokens: tokens(self.cache_write_1h_tokens, other.cache_write_1h_tokens),
+            reasoning_tokens: tokens(self.reasoning_tokens, other.reasoning_tokens),
+            cost_usd: cost(self.cost_usd, other.cost_usd),
         }
     }
 }
 
-fn add<N: Copy>(total: &mut Option<N>, more: Option<N>, plus: impl Fn(N, N) -> N) {
-    if let Some(more) = more {
-        *total = Some(total.map_or(more, |total| plus(total, more)));
+/// The result of `both` if both values are known, else the known one.
+fn either<N>(both: impl Fn(N, N) -> N) -> impl Fn(Option<N>, Option<N>) -> Option<N> {
+    move |a, b| match (a, b) {
+        (Some(a), Some(b)) => Some(both(a, b)),
+        (a, b) => a.or(b),
     }
-}
-
-fn since(now: Option<u64>, earlier: Option<u64>) -> Option<u64> {
-    now.map(|now| now.saturating_sub(earlier.unwrap_or(0)))
 }

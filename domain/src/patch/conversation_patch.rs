@@ -172,11 +172,6 @@ impl ConversationPatch {
         const OVERHEAD: usize = 512;
         self.entry().map_or(0, |(_, entry)| entry.size()) + OVERHEAD
     }
-
-    /// Whether the patch adds an entry instead of replacing one.
-    pub fn adds_entry(&self) -> bool {
-        matches!(self.0, [Operation { op: Op::Add, path: Path::Entry(_), .. }])
-    }
 }
 
 /// The error for a patch that does not fit.

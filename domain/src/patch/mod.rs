@@ -4,8 +4,7 @@
 //! from an [`EntryIndexProvider`], and resolves unknown correlations with a [`CorrIdResolver`].
 
 mod conversation_patch;
-mod growing;
-mod resolver;
+mod index;
 mod stream;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -14,15 +13,13 @@ use foldline::transduce::{Batch, Emitter, Resume};
 use serde::{Deserialize, Serialize};
 use tracing::{debug, warn};
 
-use self::growing::Growing;
 pub use self::{
     conversation_patch::{ConversationPatch, DoesNotFit},
-    resolver::{CorrIdResolver, NoResolver},
+    index::{CorrIdResolver, EntryIndexProvider, EntryIndices, NoResolver},
     stream::{PatchRecord, PatchStream, PatchStreamState, SessionPatches, session_patches},
 };
-pub use super::index::{EntryIndexProvider, EntryIndices};
 use crate::conversation::{
-    Conversation, CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart,
+    Conversation, CorrId, DomainEvent, EntryIdx, NormalizedEntry, Summary, SummaryPart, Text,
     WarningKind, entry_of_call,
 };
 
@@ -248,6 +245,39 @@ impl<C: CorrIdResolver> Resume for PatchEmitter<EntryIndices, C> {
 
     fn resume(&mut self, state: PatchEmitterState) {
         self.state = state.emitter;
-        self.indices.go_on_at(state.next_index);
+        self.indices.resume_at(state.next_index);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Growing {
+    entry: Arc<NormalizedEntry>,
+    /// The length of the sent text, and of the text added since.
+    sent: usize,
+    pending: usize,
+}
+
+impl Growing {
+    pub(super) fn new(entry: &Arc<NormalizedEntry>) -> Self {
+        Self { entry: Arc::clone(entry), sent: entry.content.size(), pending: 0 }
+    }
+
+    pub(super) fn push(&mut self, text: &Text) {
+        self.pending += text.size();
+        Arc::make_mut(&mut self.entry).content.push(text);
+    }
+
+    /// The current entry, if the unsent text is at least a third of the sent text.
+    pub(super) fn flush_if_worth_it(&mut self) -> Option<Arc<NormalizedEntry>> {
+        if self.pending.saturating_mul(3) < self.sent { None } else { self.flush() }
+    }
+
+    /// The current entry, if it has unsent text.
+    pub(super) fn flush(&mut self) -> Option<Arc<NormalizedEntry>> {
+        if self.pending == 0 {
+            return None;
+        }
+        self.sent += std::mem::take(&mut self.pending);
+        Some(Arc::clone(&self.entry))
     }
 }

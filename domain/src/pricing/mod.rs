@@ -17,18 +17,19 @@
 //! that request have the higher price. This can only be determined for the tokens of a single request: a sum over
 //! several requests is estimated at the lowest tier ([`Requests`]).
 
-mod cost;
-mod memo;
 mod name;
 mod read;
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
-
-use self::memo::Memo;
-pub use self::{
-    cost::{Cost, CostBasis},
-    read::PricesError,
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
 };
+
+use foldhash::HashMap;
+use serde::Serialize;
+
+pub use self::read::PricesError;
 use crate::conversation::TokenUsage;
 
 /// Token prices by model.
@@ -207,5 +208,86 @@ impl Rates {
             (count(usage.output_tokens), self.output),
         ];
         parts.into_iter().map(|(tokens, rate)| tokens as f64 * rate).sum()
+    }
+}
+
+/// A cost and its origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// US dollars.
+    pub usd: f64,
+    /// The origin of the number.
+    pub basis: CostBasis,
+}
+
+/// The origin of a [`Cost`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum CostBasis {
+    /// The log states it.
+    Logged,
+    /// Tokens times the prices of a table.
+    Estimated,
+    /// A sum of logged and estimated costs.
+    Mixed,
+}
+
+impl CostBasis {
+    /// The serialised name.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let basis = if self.basis == other.basis { self.basis } else { CostBasis::Mixed };
+        Self { usd: self.usd + other.usd, basis }
+    }
+}
+
+/// The number of names that are kept, which are any texts of a log.
+const MOST: usize = 1 << 10;
+
+/// What was found in a table under the names that were looked up. A log names few, again and again.
+///
+/// It follows from the table: a copy begins empty, and all are equal.
+#[derive(Debug)]
+pub(super) struct Memo<T>(RwLock<HashMap<String, Option<Arc<T>>>>);
+
+impl<T> Memo<T> {
+    /// What `find` found under a name the first time.
+    pub(super) fn get(&self, name: &str, find: impl FnOnce() -> Option<T>) -> Option<Arc<T>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        known.unwrap_or_else(|| {
+            let found = find().map(Arc::new);
+            let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if all.len() == MOST {
+                all.clear();
+            }
+            all.insert(name.to_owned(), found.clone());
+            found
+        })
+    }
+}
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T> Clone for Memo<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> PartialEq for Memo<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }

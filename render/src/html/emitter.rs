@@ -8,7 +8,7 @@ use std::{
 use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
     CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType,
-    index::{EntryIndexProvider, EntryIndices},
+    patch::{EntryIndexProvider, EntryIndices},
 };
 use jiff::tz::TimeZone;
 use maud::{Render, html};
@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     entry::render,
-    fragment::{Fragment, Place},
-    setting::{Medium, Rendered, Setting},
+    fragment::{Fragment, Medium, Place, Rendered, Setting},
     text::text,
     time::Clock,
 };
@@ -401,6 +400,6 @@ impl Resume for HtmlEmitter<EntryIndices> {
 
     fn resume(&mut self, state: HtmlEmitterState) {
         self.state = state.emitter;
-        self.indices.go_on_at(state.next_index);
+        self.indices.resume_at(state.next_index);
     }
 }

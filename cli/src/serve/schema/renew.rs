@@ -18,8 +18,7 @@ fn schema() -> Value {
     generator.subschema_for::<Session>();
     generator.subschema_for::<Conversation>();
     generator.subschema_for::<ConversationPatch>();
-    let mut types = Value::Object(generator.take_definitions(true));
-    without_links(&mut types);
+    let types = Value::Object(generator.take_definitions(true));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Foldline",
@@ -29,37 +28,6 @@ fn schema() -> Value {
                         /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). A refusal is {\"error\": string}.",
         "$defs": types,
     })
-}
-
-/// Makes descriptions plain: links and examples of Rust lead nowhere in other languages.
-fn without_links(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            if let Some(Value::String(description)) = fields.get_mut("description") {
-                *description = plain(description);
-            }
-            fields.values_mut().for_each(without_links);
-        }
-        Value::Array(values) => values.iter_mut().for_each(without_links),
-        _ => {}
-    }
-}
-
-/// ``[`words`](Self::place)`` and ``[`words`]`` as `words`, without what stands behind an example.
-fn plain(text: &str) -> String {
-    let text = text.split("```").next().unwrap_or_default().trim_end();
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, link)) = rest.split_once("[`") {
-        plain += before;
-        let Some((words, after)) = link.split_once("`]") else {
-            return plain + "[`" + link;
-        };
-        plain = plain + "`" + words + "`";
-        let target = after.strip_prefix('(').and_then(|target| target.split_once(')'));
-        rest = target.map_or(after, |(_, after)| after);
-    }
-    plain + rest
 }
 
 #[test]
@@ -76,13 +44,4 @@ fn the_files_are_those_of_the_types() {
     const HOW: &str = "FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema";
     assert!(json == SCHEMA, "foldline.schema.json is out of date: {HOW}");
     assert!(types == TYPES, "foldline.d.ts is out of date: {HOW}");
-}
-
-#[test]
-fn descriptions_have_no_links() {
-    assert_eq!(
-        plain("A part of [`a`](Self::a) that [`b`] keeps, [] and [c](d)"),
-        "A part of `a` that `b` keeps, [] and [c](d)"
-    );
-    assert_eq!(plain("Words.\n\n```\nlet it = be;\n```"), "Words.");
 }

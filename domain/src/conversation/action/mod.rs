@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The action of a tool call. Serialised with the tag `action`.
 ///
 /// `result` is the tool's result; it is absent while the call is open.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ActionType {
@@ -127,41 +128,28 @@ impl ActionType {
 
     /// The tag that this action is serialised with.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::FileRead { .. } => "file_read",
-            Self::FileEdit { .. } => "file_edit",
-            Self::CommandRun { .. } => "command_run",
-            Self::Search { .. } => "search",
-            Self::WebFetch { .. } => "web_fetch",
-            Self::TodoManagement { .. } => "todo_management",
-            Self::TaskCreate { .. } => "task_create",
-            Self::PlanPresentation { .. } => "plan_presentation",
-            Self::Question { .. } => "question",
-            Self::Tool { .. } => "tool",
-        }
+        self.into()
     }
 
     /// Stores the tool's result. For a command, the result is the output, and the exit status is kept.
     pub fn set_result(&mut self, body: ToolResult) {
-        match self {
-            Self::FileRead { result, .. }
-            | Self::FileEdit { result, .. }
-            | Self::Search { result, .. }
-            | Self::WebFetch { result, .. }
-            | Self::TodoManagement { result, .. }
-            | Self::TaskCreate { result, .. }
-            | Self::PlanPresentation { result, .. }
-            | Self::Question { result, .. }
-            | Self::Tool { result, .. } => *result = Some(body),
-            Self::CommandRun { result, .. } => {
-                result.get_or_insert_default().output = Some(body.into_text());
-            }
+        match self.slot() {
+            Ok(result) => *result = Some(body),
+            Err(result) => result.get_or_insert_default().output = Some(body.into_text()),
         }
     }
 
     /// Takes the tool's result, so that [`set_result`](Self::set_result) can restore it. A command keeps its exit
     /// status.
     pub fn take_result(&mut self) -> Option<ToolResult> {
+        match self.slot() {
+            Ok(result) => result.take(),
+            Err(result) => result.as_mut()?.output.take().map(ToolResult::Text),
+        }
+    }
+
+    /// The place of the result, or else that of a command.
+    fn slot(&mut self) -> Result<&mut Option<ToolResult>, &mut Option<CommandRunResult>> {
         match self {
             Self::FileRead { result, .. }
             | Self::FileEdit { result, .. }
@@ -171,8 +159,8 @@ impl ActionType {
             | Self::TaskCreate { result, .. }
             | Self::PlanPresentation { result, .. }
             | Self::Question { result, .. }
-            | Self::Tool { result, .. } => result.take(),
-            Self::CommandRun { result, .. } => result.as_mut()?.output.take().map(ToolResult::Text),
+            | Self::Tool { result, .. } => Ok(result),
+            Self::CommandRun { result, .. } => Err(result),
         }
     }
 
@@ -205,7 +193,20 @@ impl ActionType {
 }
 
 /// The kind of a tool, in the vocabulary of the Agent Client Protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// Reads files or data.
@@ -231,17 +232,7 @@ pub enum ToolKind {
 impl ToolKind {
     /// The word that the Agent Client Protocol uses.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-            Self::Move => "move",
-            Self::Search => "search",
-            Self::Execute => "execute",
-            Self::Think => "think",
-            Self::Fetch => "fetch",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 

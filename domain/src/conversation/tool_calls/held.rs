@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::super::id::CorrId;
-use super::{limits::Limits, result::CallResult};
+use super::outcome::CallResult;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HeldResults<R> {
@@ -77,5 +77,37 @@ impl<R> HeldResults<R> {
     pub(super) fn evict(&mut self, limits: &Limits) -> Option<(CorrId, R)> {
         let too_many = self.len() > limits.held_results || self.bytes > limits.held_bytes;
         if too_many { self.pop_oldest() } else { None }
+    }
+}
+
+/// The limits of open calls and held results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls open at once.
+    pub open_calls: usize,
+    /// Bytes of calls open at once, with one KiB of overhead each.
+    pub open_bytes: usize,
+    /// Results that await their call.
+    pub held_results: usize,
+    /// Bytes of results that await their call.
+    pub held_bytes: usize,
+    /// Ended calls whose ids are remembered, to distinguish a duplicate from an unknown id.
+    pub ended_calls: usize,
+}
+
+impl Limits {
+    /// The limits used by the executors of this crate.
+    pub const DEFAULT: Self = Self {
+        open_calls: 1 << 13,
+        open_bytes: 8 << 20,
+        held_results: 1 << 12,
+        held_bytes: 8 << 20,
+        ended_calls: 1 << 10,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
     }
 }

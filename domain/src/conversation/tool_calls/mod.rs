@@ -47,11 +47,8 @@
 //! ```
 
 mod held;
-mod limits;
 mod open;
 mod outcome;
-mod recent;
-mod result;
 
 use std::sync::Arc;
 
@@ -60,18 +57,16 @@ use serde::{Deserialize, Serialize};
 use tracing::debug;
 
 #[allow(unused_imports, reason = "executors also remember ids")]
-pub use self::recent::RecentIds;
+pub use self::open::RecentIds;
 use self::{held::HeldResults, open::OpenCalls};
 pub use self::{
-    limits::Limits,
-    outcome::{ResultParser, ToolOutcome},
-    result::{CallResult, ResultKey},
+    held::Limits,
+    outcome::{CallResult, ResultKey, ResultParser, ToolOutcome},
 };
 use super::{
     entry::NormalizedEntry,
-    event::{DomainEvent, Warning},
+    event::{DomainEvent, Warning, WarningKind},
     id::CorrId,
-    warning_kind::WarningKind,
 };
 
 /// The open calls of a conversation, and the results that await their calls. A plain value that can be stored with

@@ -1,18 +1,22 @@
 //! Open calls, bounded in count and bytes, and the ids of ended calls.
 
-use std::{collections::BTreeMap, mem, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    mem,
+    sync::Arc,
+};
 
+use foldhash::HashSet;
 use foldline::{position::Timestamp, transduce::Batch};
 use serde::{Deserialize, Serialize};
 use tracing::debug;
 
 use super::super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
-    event::{DomainEvent, Warning},
+    event::{DomainEvent, Warning, WarningKind},
     id::CorrId,
-    warning_kind::WarningKind,
 };
-use super::{limits::Limits, recent::RecentIds, result::ResultKey};
+use super::{held::Limits, outcome::ResultKey};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenCalls {
@@ -242,4 +246,44 @@ fn reject_duplicate(id: CorrId, entry: &NormalizedEntry, events: &mut Batch<Doma
     let content = foldline_json::to_string(entry).unwrap_or_default();
     let warning = Warning::new(WarningKind::DuplicateCall, message).call(id);
     events.extend(warning.keeping(content, entry.timestamp));
+}
+
+/// A bounded set of ids, which evicts the oldest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "VecDeque<CorrId>", into = "VecDeque<CorrId>")]
+pub struct RecentIds {
+    by_age: VecDeque<CorrId>,
+    /// The same ids for look-up; their order has no effect.
+    ids: HashSet<CorrId>,
+}
+
+impl RecentIds {
+    /// Whether the set contains this id.
+    pub fn contains(&self, id: &CorrId) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// Adds an id, and evicts the oldest ones beyond `limit`.
+    pub fn insert(&mut self, id: CorrId, limit: usize) {
+        if self.ids.insert(id.clone()) {
+            self.by_age.push_back(id);
+        }
+        while self.by_age.len() > limit {
+            if let Some(oldest) = self.by_age.pop_front() {
+                self.ids.remove(&oldest);
+            }
+        }
+    }
+}
+
+impl From<VecDeque<CorrId>> for RecentIds {
+    fn from(by_age: VecDeque<CorrId>) -> Self {
+        Self { ids: by_age.iter().cloned().collect(), by_age }
+    }
+}
+
+impl From<RecentIds> for VecDeque<CorrId> {
+    fn from(recent: RecentIds) -> Self {
+        recent.by_age
+    }
 }

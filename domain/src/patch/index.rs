@@ -1,11 +1,11 @@
-//! [`EntryIndexProvider`]: indices of new entries.
+//! Indices of entries: [`EntryIndexProvider`] of new ones, and [`CorrIdResolver`] of known calls.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use crate::conversation::EntryIdx;
+use crate::conversation::{CorrId, EntryIdx};
 
 /// Assigns the indices of new entries: 0, 1, 2, ..., without duplicates and gaps.
 ///
@@ -39,7 +39,7 @@ impl EntryIndices {
     }
 
     /// Sets the next index.
-    pub fn go_on_at(&self, index: usize) {
+    pub fn resume_at(&self, index: usize) {
         self.0.store(index, Ordering::Relaxed);
     }
 
@@ -52,5 +52,36 @@ impl EntryIndices {
 impl EntryIndexProvider for EntryIndices {
     fn next_index(&self) -> EntryIdx {
         EntryIdx::new(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Finds the entry with a correlation id in a stored conversation.
+///
+/// Every tool call's entry carries its id as `metadata.corrId`, so that any store of entries can implement this
+/// trait. After a restart, the emitter uses it instead of its own map.
+pub trait CorrIdResolver {
+    /// The index of the tool call's entry with this id.
+    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx>;
+}
+
+impl<C: CorrIdResolver + ?Sized> CorrIdResolver for &C {
+    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
+        (**self).resolve_corr_id(corr_id)
+    }
+}
+
+impl<C: CorrIdResolver + ?Sized> CorrIdResolver for Arc<C> {
+    fn resolve_corr_id(&self, corr_id: &CorrId) -> Option<EntryIdx> {
+        (**self).resolve_corr_id(corr_id)
+    }
+}
+
+/// Resolves nothing: for a new conversation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoResolver;
+
+impl CorrIdResolver for NoResolver {
+    fn resolve_corr_id(&self, _: &CorrId) -> Option<EntryIdx> {
+        None
     }
 }

@@ -7,11 +7,13 @@ use std::{
     time::Duration,
 };
 
-use super::update::{DocumentSnapshot, Update, UpdateId};
+use super::{
+    recent::{Recent, Sequenced},
+    subscription::{DocumentSnapshot, Update, UpdateId},
+};
 use crate::{
     conversation::{Conversation, CorrId, EntryIdx, NormalizedEntry},
     patch::{ConversationPatch, DoesNotFit},
-    store::{Recent, Sequenced},
 };
 
 #[derive(Debug, Default)]
