@@ -7,15 +7,15 @@ use foldline_json::indented;
 use maud::{Markup, html};
 
 use super::{
+    call::is_title_of,
     diff,
-    found::Found,
     icon::icon,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
+    search_results::SearchResults,
     text::{line, text},
-    title::is_title_of,
 };
-use crate::text::address::is_web;
+use crate::text::terminal::is_web;
 
 /// The number of lines of a prose answer that are shown before the fold.
 const LONG_ANSWER: usize = 60;
@@ -90,7 +90,7 @@ fn any(result: Option<&ToolResult>) -> Markup {
 fn found(query: &str, result: Option<&ToolResult>) -> Markup {
     let Some(ToolResult::Text(printed)) = result else { return any(result) };
     let printed = printed.decode();
-    match Found::read(&printed) {
+    match SearchResults::read(&printed) {
         Some(found) => found.render(query),
         None => output(&printed),
     }

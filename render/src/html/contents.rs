@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::{
     Page,
-    agent::agent_family,
     file::file,
     icon::icon,
+    label::agent_family,
     page::Facts,
     text::line,
     time::{Clock, DATED},

@@ -6,14 +6,12 @@ use foldline_domain::{FileChange, Text};
 use maud::{Markup, html};
 
 use super::{
-    fold::folded,
-    language,
-    output::trim_lines,
-    path::path,
+    label::{language_of_path, path},
+    output::{folded, trim_lines},
     text::{line, text},
     words::{self, marked},
 };
-use crate::text::changes::{ChangedLines, hunk_without_numbers};
+use crate::text::call_text::{ChangedLines, hunk_without_numbers};
 
 /// The number of lines of a file that are shown before the fold.
 const HEAD: usize = 40;
@@ -153,7 +151,7 @@ pub(super) fn source(path: &str, numbered: &[(u64, &str)]) -> Markup {
 fn rows_folded(class: &str, path: &str, rows: &[Markup]) -> Markup {
     let is_long = rows.len() >= HEAD + LEAST;
     let (head, rest) = rows.split_at(if is_long { HEAD } else { rows.len() });
-    let all = |rows: &[Markup]| html! { div class=(class) data-language=[language::of_path(path)] { @for row in rows { (row) "\n" } } };
+    let all = |rows: &[Markup]| html! { div class=(class) data-language=[language_of_path(path)] { @for row in rows { (row) "\n" } } };
     html! {
         (all(head))
         @if !rest.is_empty() { (folded(rest.len(), "more line", &all(rest))) }

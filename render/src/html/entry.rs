@@ -6,12 +6,12 @@ use foldline_domain::{EntryIdx, NormalizedEntry, NormalizedEntryType};
 use maud::{Markup, Render, html};
 
 use super::{
-    call, divider,
+    call,
+    fragment::{Rendered, Setting},
     icon::icon,
     markdown::{folded_after, markdown},
-    output::{output, trim_lines},
+    output::{folded, output, trim_lines},
     picture::{self, pictures, without_placeholders},
-    setting::{Rendered, Setting},
     text::{first_line, line, text},
     time,
 };
@@ -47,7 +47,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rend
     };
     let is_bad = *kind == NormalizedEntryType::ErrorMessage;
     let label = label(kind, setting);
-    let mark = divider::mark(kind).filter(|_| setting.is_divider);
+    let mark = divider_mark(kind).filter(|_| setting.is_divider);
     let start = html! {
         article.entry id={ "e" (index.get()) } data-type=(kind.name()) data-code=[code]
             data-turn=[setting.turn] data-bad[is_bad] data-open[is_open]
@@ -134,7 +134,7 @@ fn body(
             div.note {
                 (icon("i", "warn"))
                 div {
-                    b { (capitalised(code.as_str())) } " "
+                    b { (capitalised(&code.as_str().replace('_', " "))) } " "
                     details.fold {
                         summary { "Raw text, " (words.len()) " B" }
                         (output(words))
@@ -142,7 +142,7 @@ fn body(
                 }
             }
         },
-        _ if setting.is_divider => divider::divider(kind, words),
+        _ if setting.is_divider => divider(kind, words),
         _ => html! { (note("info", words, false)) (pictures) },
     }
 }
@@ -185,16 +185,69 @@ fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
                 @else { (line(first)) }
                 @if !is_all && lines <= LONG { p.raw { (text(rest)) } }
                 @else if !is_all {
-                    (super::fold::folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
+                    (folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
                 }
             }
         }
     }
 }
 
-/// `unknown_field` as `Unknown field`.
+/// The value of `data-mark` of an entry that divides the conversation.
+pub(super) fn divider_mark(kind: &NormalizedEntryType) -> Option<&'static str> {
+    Some(match kind {
+        NormalizedEntryType::Compaction => "compaction",
+        NormalizedEntryType::Continuation => "continuation",
+        NormalizedEntryType::ModelChange { .. } => "model",
+        _ => return None,
+    })
+}
+
+/// A line across the page, expandable if there is more text.
+pub(super) fn divider(kind: &NormalizedEntryType, words: &str) -> Markup {
+    let (first, is_all) = first_line(words);
+    let after = words.trim().get(first.len()..).unwrap_or_default();
+    let (heading, rest) = match kind {
+        NormalizedEntryType::ModelChange { model } => {
+            (format!("Model changes to {}", model.decode()), "")
+        }
+        // Its first line is a sentence of the summary.
+        NormalizedEntryType::Continuation => {
+            ("Continued from an earlier conversation".to_owned(), words)
+        }
+        _ => (capitalised(first), if is_all { "" } else { after }),
+    };
+    let heading = html! { (icon("i", "divider")) span { (line(heading)) } };
+    let rest = trim_lines(rest);
+    html! {
+        @if rest.is_empty() { div.divider { (heading) } }
+        @else {
+            details.fold-divider { summary.divider { (heading) } div.md { (markdown(rest)) } }
+        }
+    }
+}
+
 fn capitalised(words: &str) -> String {
     let mut chars = words.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars.map(|c| if c == '_' { ' ' } else { c })).collect()
+    first.into_iter().chain(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_divider_is_a_line_that_opens() {
+        let html = divider(&NormalizedEntryType::Compaction, "context compacted\n*a*");
+        let html = html.into_string();
+        assert!(
+            html.contains("<span>Context compacted</span></summary><div class=\"md\"><p><em>a")
+        );
+        let html = divider(&NormalizedEntryType::Continuation, "It began with *a*").into_string();
+        assert!(html.contains("<span>Continued from an earlier conversation</span></summary>"));
+        assert!(html.contains("<p>It began with <em>a"));
+        let model = NormalizedEntryType::ModelChange { model: "<b>".into() };
+        let html = divider(&model, "model: <b>").into_string();
+        assert!(html.ends_with("<span>Model changes to &lt;b&gt;</span></div>"), "{html}");
+    }
 }

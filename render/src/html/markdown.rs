@@ -12,10 +12,10 @@ use pulldown_cmark::{
 
 use super::{
     icon::icon,
-    language,
+    label::language_named,
     text::{line, text},
 };
-use crate::text::address::is_web;
+use crate::text::terminal::is_web;
 
 /// Elements nested deeper than this are omitted; their text is kept.
 const MOST_DEPTH: usize = 24;
@@ -205,8 +205,9 @@ impl Writer {
             @if !language.is_empty() { figcaption { (line(language)) } }
         };
         let name = language.split([' ', ',', '{']).next().unwrap_or_default();
-        let named = language::named(name);
-        let coloured = named.map(|name| format!(" data-language=\"{name}\"")).unwrap_or_default();
+        let coloured = language_named(name)
+            .map(|name| format!(" data-language=\"{name}\""))
+            .unwrap_or_default();
         let caption = caption.into_string();
         self.push(&format!("<figure>{caption}<pre tabindex=\"0\"><code{coloured}>"), CODE_END);
     }

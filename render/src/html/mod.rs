@@ -21,38 +21,31 @@
 //! assert!(html.contains("&lt;script&gt;") && !html.contains("<script>alert"));
 //! ```
 
-mod agent;
 mod body;
 mod call;
 mod contents;
 mod diff;
-mod divider;
 mod emitter;
 mod entry;
 mod file;
-mod fold;
-mod found;
 mod fragment;
 mod icon;
-mod language;
+mod label;
 mod markdown;
 mod output;
 mod page;
-mod path;
 mod picture;
-mod setting;
+mod search_results;
 mod text;
 mod time;
-mod title;
-mod tool_name;
 mod words;
 
 pub use self::{
-    agent::agent_family,
     contents::Contents,
     emitter::{HtmlEmitter, HtmlEmitterState},
     file::SHEET,
     fragment::{Fragment, Place},
     icon::SPRITE,
+    label::agent_family,
     page::{History, Page, SHARED_SCRIPT, Snapshot},
 };

@@ -1,14 +1,11 @@
-//! Program output as a terminal shows it, in the requested colours.
+//! Program output as a terminal shows it, in the requested colours; long content is folded.
 
 use maud::{Markup, PreEscaped, Render, html};
 
-use super::{
-    fold::{Extent, Parts, folded},
-    text::text,
-};
-use crate::text::{
-    printed,
-    sgr::{self, Part},
+use super::text::text;
+use crate::{
+    human,
+    text::printed::{self, styled_parts},
 };
 
 const OUTPUT: Extent = Extent { head: 10, tail: 24 };
@@ -59,14 +56,13 @@ impl Style {
     /// Renders text, and keeps the style at its end for the following text.
     fn render(&mut self, printed: &str) -> Markup {
         let mut html = String::with_capacity(printed.len() + printed.len() / 8);
-        for part in sgr::parts(printed) {
-            match part {
-                Part::Style(parameters) => self.apply(parameters),
-                Part::Text(part) if *self == Self::default() => text(part).render_to(&mut html),
-                Part::Text(part) => {
-                    html! { span class=(self.classes()) { (text(part)) } }.render_to(&mut html);
-                }
+        for (part, style) in styled_parts(printed) {
+            if *self == Self::default() {
+                text(part).render_to(&mut html);
+            } else if !part.is_empty() {
+                html! { span class=(self.classes()) { (text(part)) } }.render_to(&mut html);
             }
+            style.into_iter().for_each(|parameters| self.apply(parameters));
         }
         PreEscaped(html)
     }
@@ -149,6 +145,46 @@ fn nearest(channels: [u16; 3]) -> u16 {
     30 + red + 2 * green + 4 * blue
 }
 
+/// The number of lines of a long text shown before and after the fold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) head: usize,
+    pub(super) tail: usize,
+}
+
+/// A text in up to three parts, of which the middle one is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts<'t> {
+    pub(super) head: &'t str,
+    /// The folded text and its number of lines.
+    pub(super) folded: Option<(&'t str, usize)>,
+    pub(super) tail: &'t str,
+}
+
+impl Extent {
+    /// Folding fewer lines is not worth a click.
+    const LEAST: usize = 8;
+
+    pub(super) fn split(self, text: &str) -> Parts<'_> {
+        let all = text.split_inclusive('\n').count();
+        let Some(folded) = all.checked_sub(self.head + self.tail).filter(|n| *n >= Self::LEAST)
+        else {
+            return Parts { head: text, folded: None, tail: "" };
+        };
+        let lines = |n: usize| text.split_inclusive('\n').take(n).map(str::len).sum::<usize>();
+        let (before, tail) = text.split_at(lines(self.head + folded));
+        let (head, middle) = before.split_at(lines(self.head));
+        Parts { head, folded: Some((middle, folded)), tail }
+    }
+}
+
+/// Folds a number of items.
+pub(super) fn folded(n: usize, thing: &str, body: &Markup) -> Markup {
+    html! {
+        details.fold { summary { (human::number_of(n, thing)) } (body) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,5 +220,16 @@ mod tests {
         let html = output(&format!("\x1b[32m{lines}")).into_string();
         assert!(html.contains("<summary>26 more lines</summary>"), "{html}");
         assert_eq!(html.matches(r#"<span class="sgr-32">"#).count(), 3);
+    }
+
+    #[test]
+    fn the_parts_are_the_text() {
+        let extent = Extent { head: 2, tail: 1 };
+        let text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12";
+        let Parts { head, folded, tail } = extent.split(text);
+        assert_eq!((head, tail), ("1\n2\n", "12"));
+        assert_eq!(folded, Some(("3\n4\n5\n6\n7\n8\n9\n10\n11\n", 9)));
+        let short = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10";
+        assert_eq!(extent.split(short), Parts { head: short, folded: None, tail: "" });
     }
 }

@@ -4,24 +4,27 @@ use std::{borrow::Cow, fmt::Write};
 
 use maud::{Escaper, Render};
 
-use crate::terminal::{neutralise, neutralise_line};
+use crate::{
+    terminal::{neutralise, neutralise_line},
+    text::call_text::edit,
+};
 
 /// Text of a log, neutralised and escaped when it is rendered, in elements and in attributes.
 ///
 /// All text outside of templates passes through it.
 #[derive(Clone, Debug)]
-pub(super) struct Shown<'t>(Cow<'t, str>);
+pub(super) struct PageText<'t>(Cow<'t, str>);
 
 /// Text with its line feeds.
-pub(super) fn text<'t>(text: impl Into<Cow<'t, str>>) -> Shown<'t> {
+pub(super) fn text<'t>(text: impl Into<Cow<'t, str>>) -> PageText<'t> {
     let text = text.into();
     let text = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text };
-    Shown(edit(text, neutralise))
+    PageText(edit(text, neutralise))
 }
 
 /// Text on one line.
-pub(super) fn line<'t>(text: impl Into<Cow<'t, str>>) -> Shown<'t> {
-    Shown(edit(text.into(), neutralise_line))
+pub(super) fn line<'t>(text: impl Into<Cow<'t, str>>) -> PageText<'t> {
+    PageText(edit(text.into(), neutralise_line))
 }
 
 /// The first line that is not empty, and whether it is the only one.
@@ -33,15 +36,7 @@ pub(super) fn first_line(text: &str) -> (&str, bool) {
     }
 }
 
-fn edit<'t>(text: Cow<'t, str>, to: impl Fn(&str) -> Cow<'_, str>) -> Cow<'t, str> {
-    match to(&text) {
-        // Most text is harmless, and is not copied.
-        Cow::Borrowed(same) if same.len() == text.len() => text,
-        changed => Cow::Owned(changed.into_owned()),
-    }
-}
-
-impl Render for Shown<'_> {
+impl Render for PageText<'_> {
     fn render_to(&self, html: &mut String) {
         // Writing to a string cannot fail.
         let _ = Escaper::new(html).write_str(&self.0);

@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag};
 
 use crate::{
     terminal::neutralise,
-    text::address::{is_mail, is_plain, is_web},
+    text::terminal::{is_mail, is_plain, is_web},
 };
 
 /// Escaping may turn other text into markup.

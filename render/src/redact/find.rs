@@ -5,11 +5,10 @@ use std::{borrow::Cow, ops::Range, sync::LazyLock};
 use regex::Regex;
 
 use super::{
-    encoded,
-    harmless::{is_dummy_token, is_impersonal, is_random, is_shared_home},
+    harmless::{entropy, is_dummy_token, is_impersonal, is_placeholder, is_random, is_shared_home},
     names,
     rules::{HOME, LONG, PASSWORD, RANDOM, Rule, Rules},
-    view::View,
+    view::{View, encoded_words, is_encoded_prose},
 };
 
 /// The maximum number of passes over a text until nothing more is found.
@@ -182,7 +181,7 @@ fn scan(text: &str, place: Place, is_token: bool) -> Vec<Match> {
         add(&mut found, &mut rest, PASSWORD, named);
     }
     if hits.has_long && !place.is_decoded && !is_token {
-        for (range, decoded) in encoded::words(&rest) {
+        for (range, decoded) in encoded_words(&rest) {
             let place = Place { is_decoded: true, ..Place::default() };
             // The whole word: a part of it may not be decoded by others.
             if let Some(secret) = find(&decoded, place).into_iter().next() {
@@ -228,22 +227,12 @@ fn rule_matches(rule: &Rule, text: &str, from: usize) -> Vec<Match> {
             }
             _ if entropy(whole.as_str()) < rule.entropy => true,
             _ if rule.is_token || rule.kind == "password-hash" => is_dummy_token(whole.as_str()),
-            _ => super::harmless::is_placeholder(whole.as_str()),
+            _ => is_placeholder(whole.as_str()),
         };
         let (whole, cover) = (moved(whole.range()), moved(cover.range()));
         (!is_harmless).then_some(Match { kind: rule.kind, whole, cover })
     });
     matches.collect()
-}
-
-/// The entropy of a text by the frequencies of its bytes, in bits a byte.
-fn entropy(text: &str) -> f64 {
-    let mut counts = [0_u32; 256];
-    text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);
-    let length = text.len() as f64;
-    let shares =
-        counts.into_iter().filter(|count| *count > 0).map(|count| f64::from(count) / length);
-    shares.map(|share| -share * share.log2()).sum()
 }
 
 /// Whether the first letter belongs to a backslash before it.
@@ -270,7 +259,7 @@ fn random(text: &str) -> Vec<Range<usize>> {
         is_random(found.as_str())
             && !PUBLIC.iter().any(|public| found.as_str().starts_with(public))
             && !BEFORE.iter().any(|end| before.ends_with(end))
-            && !encoded::is_prose(found.as_str())
+            && !is_encoded_prose(found.as_str())
     });
     found.map(|found| found.range()).collect()
 }

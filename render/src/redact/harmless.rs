@@ -1,113 +1,24 @@
 //! What looks like a secret, but is not: placeholders, code, addresses without a person.
 
+use super::names::is_listed;
+
 /// Beginnings of code in the place of a value.
-const CODE: [&str; 14] = [
-    "os.",
-    "process.",
-    "env.",
-    "env(",
-    "self.",
-    "this.",
-    "config.",
-    "settings.",
-    "import.meta",
-    "System.",
-    "vars.",
-    "secrets.",
-    "http://",
-    "https://",
-];
+const CODE: &str = "\
+    os. process. env. env( self. this. config. settings. import.meta System. vars. secrets. \
+    http:// https://";
 
 /// Values that are a type, a state or a name.
-const WORDS: [&str; 67] = [
-    "any",
-    "auth",
-    "basic",
-    "bearer",
-    "bool",
-    "boolean",
-    "bytes",
-    "char",
-    "data",
-    "default",
-    "disabled",
-    "empty",
-    "enabled",
-    "env",
-    "false",
-    "hidden",
-    "incorrect",
-    "inherit",
-    "input",
-    "int",
-    "integer",
-    "invalid",
-    "jwt",
-    "key",
-    "missing",
-    "name",
-    "never",
-    "nil",
-    "none",
-    "null",
-    "number",
-    "oauth",
-    "oauth2",
-    "object",
-    "off",
-    "optional",
-    "option",
-    "passphrase",
-    "password",
-    "passwd",
-    "prompt",
-    "pwd",
-    "required",
-    "secret",
-    "secretstr",
-    "self",
-    "set",
-    "stdin",
-    "str",
-    "string",
-    "supersecret",
-    "text",
-    "this",
-    "token",
-    "true",
-    "undefined",
-    "unknown",
-    "unset",
-    "user",
-    "username",
-    "value",
-    "varchar",
-    "void",
-    "wrong",
-    "yes",
-    "no",
-    "password123",
-];
+const WORDS: &str = "\
+    any auth basic bearer bool boolean bytes char data default disabled empty enabled env false \
+    hidden incorrect inherit input int integer invalid jwt key missing name never nil none null \
+    number oauth oauth2 object off optional option passphrase password passwd prompt pwd required \
+    secret secretstr self set stdin str string supersecret text this token true undefined unknown \
+    unset user username value varchar void wrong yes no password123";
 
 /// Parts of placeholders, whatever else they contain.
-const PLACEHOLDERS: [&str; 16] = [
-    "your_",
-    "your-",
-    "yours",
-    "_here",
-    "-here",
-    "changeme",
-    "change_me",
-    "change-me",
-    "placeholder",
-    "redacted",
-    "replace_",
-    "replace-",
-    "replaceme",
-    "insert_",
-    "insert-",
-    "xxxx",
-];
+const PLACEHOLDERS: &str = "\
+    your_ your- yours _here -here changeme change_me change-me placeholder redacted replace_ \
+    replace- replaceme insert_ insert- xxxx";
 
 /// Parts of placeholders without digits.
 const EXAMPLES: [&str; 8] = ["example", "dummy", "fake", "sample", "foobar", "todo", "test", "my"];
@@ -126,9 +37,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || value.contains("${")
         || value.contains("{{")
         || lower.strip_prefix("your").is_some_and(|rest| !rest.bytes().any(|b| b.is_ascii_digit()))
-        || PLACEHOLDERS.iter().any(|part| lower.contains(part))
+        || PLACEHOLDERS.split(' ').any(|part| lower.contains(part))
         || !has_digit && EXAMPLES.iter().any(|part| has_word(&lower, part))
-        || WORDS.contains(&lower.trim_matches(|c: char| !c.is_alphanumeric()))
+        || is_listed(lower.trim_matches(|c: char| !c.is_alphanumeric()), WORDS)
         || is_dummy(&lower)
 }
 
@@ -171,7 +82,7 @@ pub(super) fn is_code(value: &str, next: Option<u8>) -> bool {
 
 /// Whether this begins like code.
 pub(super) fn is_expression(value: &str) -> bool {
-    CODE.iter().any(|start| value.starts_with(start))
+    CODE.split(' ').any(|start| value.starts_with(start))
 }
 
 /// Whether this is the path of a file.
@@ -213,11 +124,9 @@ pub(super) fn is_impersonal(address: &str) -> bool {
     const ROLES: [&str; 7] =
         ["git", "noreply", "no-reply", "no_reply", "donotreply", "do-not-reply", "notifications"];
     /// Ends of file names and of versions, which are no domains.
-    const ENDS: [&str; 30] = [
-        "bar", "c", "cfg", "cjs", "conf", "cpp", "css", "exe", "gif", "gz", "html", "java", "jpeg",
-        "jpg", "js", "json", "jsx", "log", "mjs", "png", "scss", "service", "svg", "tgz", "toml",
-        "ts", "tsx", "webp", "xml", "yaml",
-    ];
+    const ENDS: &str = "\
+        bar c cfg cjs conf cpp css exe gif gz html java jpeg jpg js json jsx log mjs png scss \
+        service svg tgz toml ts tsx webp xml yaml";
     let lower = address.to_ascii_lowercase();
     let Some((name, domain)) = lower.split_once('@').or_else(|| lower.split_once("%40")) else {
         return false;
@@ -226,7 +135,7 @@ pub(super) fn is_impersonal(address: &str) -> bool {
     ROLES.contains(&name)
         || domain.ends_with("noreply.github.com")
         || domain.ends_with("noreply.gitlab.com")
-        || ENDS.contains(&end)
+        || is_listed(end, ENDS)
 }
 
 /// Whether a home directory is not that of a person.
@@ -262,7 +171,7 @@ pub(super) fn is_random(text: &str) -> bool {
 }
 
 /// Shannon's entropy, in bits per byte.
-fn entropy(text: &str) -> f64 {
+pub(super) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {
         if let Some(count) = counts.get_mut(usize::from(byte)) {

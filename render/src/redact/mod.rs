@@ -34,19 +34,15 @@
 //! assert_eq!(redact.replaced().collect::<Vec<_>>(), [("email", 1), ("home-folder", 1)]);
 //! ```
 
-mod encoded;
 mod find;
 mod harmless;
 mod lines;
-mod marks;
 mod mask;
 mod names;
 mod rules;
-mod strings;
 mod tally;
 mod units;
 mod view;
-mod words;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -56,7 +52,7 @@ use foldline_domain::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use self::{marks::Marks, rules::Rules, tally::Tally};
+use self::{mask::Marks, rules::Rules, tally::Tally};
 pub use self::{mask::Masker, tally::Redaction};
 
 /// Replaces secrets in every event for another emitter. See the [module](self).

@@ -1,8 +1,8 @@
-//! The name and title of a tool call, the same for all human-readable outputs.
+//! What all human-readable outputs show of a tool call: its name, its title, the size of its changes.
 
 use std::borrow::Cow;
 
-use foldline_domain::{ActionType, Json, NormalizedEntry, Text, ToolUse};
+use foldline_domain::{ActionType, EscapedText, FileChange, Json, NormalizedEntry, Text, ToolUse};
 
 use super::terminal::neutralise_line;
 
@@ -44,11 +44,11 @@ pub(crate) fn title<'e>(
     }
 }
 
-/// Edits a text, borrowing as long as possible.
-pub(crate) fn edit(text: Cow<'_, str>, to: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => to(text),
-        Cow::Owned(text) => to(&text).into_owned().into(),
+/// Edits a text. Most text does not change, and is not copied.
+pub(crate) fn edit<'t>(text: Cow<'t, str>, to: impl Fn(&str) -> Cow<'_, str>) -> Cow<'t, str> {
+    match to(&text) {
+        Cow::Borrowed(same) if same.len() == text.len() => text,
+        changed => Cow::Owned(changed.into_owned()),
     }
 }
 
@@ -71,6 +71,55 @@ pub(crate) fn compact(json: &Json, most: usize) -> String {
         }
     }
     compact
+}
+
+/// The number of added, removed and written lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ChangedLines {
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
+    /// Lines of files that are written as a whole: their previous content is not in the log.
+    pub(crate) written: usize,
+}
+
+impl ChangedLines {
+    pub(crate) fn of(changes: &[FileChange]) -> Self {
+        let mut lines = Self::default();
+        changes.iter().for_each(|change| lines.count(change));
+        lines
+    }
+
+    pub(crate) fn add(&mut self, more: Self) {
+        self.added += more.added;
+        self.removed += more.removed;
+        self.written += more.written;
+    }
+
+    fn count(&mut self, change: &FileChange) {
+        match change {
+            FileChange::Edit { unified_diff, .. } => {
+                for line in EscapedText::of(unified_diff).lines_with_ends() {
+                    match line.as_bytes().first() {
+                        Some(b'+') => self.added += 1,
+                        Some(b'-') => self.removed += 1,
+                        _ => {}
+                    }
+                }
+            }
+            FileChange::Write { content, .. } => {
+                self.written += EscapedText::of(content).count_all_lines();
+            }
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+}
+
+/// The heading of a hunk without line numbers that do not refer to the file and would be misleading.
+pub(crate) fn hunk_without_numbers(line: &str) -> &str {
+    match line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@")) {
+        Some((_, context)) if !context.trim().is_empty() => line,
+        _ => "@@",
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use foldline_domain::{EscapedText, Text};
 use memchr::memchr3;
 
-use super::sgr::{self, Part};
+use super::call_text::edit;
 
 const ESCAPE: char = '\x1b';
 
@@ -40,25 +40,14 @@ fn shown(text: &str, is_output: bool) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, control, after)) = next(rest) {
         screen.print(before);
-        rest = match control {
-            ESCAPE => screen.obey(after),
-            '\r' if is_output && !after.starts_with('\n') => {
-                screen.is_at_start = true;
-                after
-            }
-            '\x08' if is_output => {
-                screen.step_back();
-                after
-            }
-            '\n' => {
-                screen.end_line();
-                after
-            }
-            control => {
-                screen.shown.push(control);
-                after
-            }
-        };
+        rest = after;
+        match control {
+            ESCAPE => rest = screen.obey(after),
+            '\r' if is_output && !after.starts_with('\n') => screen.is_at_start = true,
+            '\x08' if is_output => screen.step_back(),
+            '\n' => screen.end_line(),
+            control => screen.shown.push(control),
+        }
     }
     screen.print(rest);
     Cow::Owned(screen.shown)
@@ -73,20 +62,13 @@ fn without_colors(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains(ESCAPE) {
         return text;
     }
-    let texts = sgr::parts(&text).filter_map(|part| match part {
-        Part::Text(text) => Some(text),
-        Part::Style(_) => None,
-    });
-    texts.collect::<String>().into()
+    styled_parts(&text).map(|(text, _)| text).collect::<String>().into()
 }
 
 /// [`spoken`] for lines that are searched in the stored representation.
 pub(crate) fn spoken_spelling(text: &Text) -> EscapedText<'_> {
     match EscapedText::of(text) {
-        EscapedText::Plain(Cow::Borrowed(text)) => EscapedText::Plain(spoken(text)),
-        EscapedText::Plain(Cow::Owned(text)) => {
-            EscapedText::Plain(spoken(&text).into_owned().into())
-        }
+        EscapedText::Plain(text) => EscapedText::Plain(edit(text, spoken)),
         escaped => escaped,
     }
 }
@@ -94,10 +76,7 @@ pub(crate) fn spoken_spelling(text: &Text) -> EscapedText<'_> {
 /// [`plain`] for lines that are searched in the stored representation.
 pub(crate) fn plain_spelling(text: &Text) -> EscapedText<'_> {
     match EscapedText::of(text) {
-        EscapedText::Plain(Cow::Borrowed(text)) => EscapedText::Plain(plain(text)),
-        EscapedText::Plain(Cow::Owned(text)) => {
-            EscapedText::Plain(plain(&text).into_owned().into())
-        }
+        EscapedText::Plain(text) => EscapedText::Plain(edit(text, plain)),
         // An escape character has a `\u` code in a literal, which is not in this one.
         EscapedText::Escaped(body) => {
             let acts =
@@ -146,10 +125,8 @@ impl Screen {
     fn erase(&mut self) {
         self.is_at_start = false;
         let line = self.shown.split_off(self.line);
-        for part in sgr::parts(&line) {
-            if let Part::Style(parameters) = part {
-                self.shown.extend(["\x1b[", parameters, "m"]);
-            }
+        for parameters in styled_parts(&line).filter_map(|(_, style)| style) {
+            self.shown.extend(["\x1b[", parameters, "m"]);
         }
         self.style = self.shown.len();
     }
@@ -218,6 +195,34 @@ fn escape_end(text: &str) -> Option<&str> {
     rest.starts_with(|c| matches!(c, '0'..='~')).then(|| rest.get(1..))?
 }
 
+/// Splits program output at its colour sequences: each text, which still contains all other control sequences, with the
+/// parameters of the colour sequence after it, such as `1;31`.
+pub(crate) fn styled_parts(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (before, style, after) = match find(rest) {
+            Some((before, parameters, after)) => (before, Some(parameters), after),
+            None => (rest, None, ""),
+        };
+        rest = after;
+        Some((before, style))
+    })
+}
+
+/// The first sequence: the text before it, its parameters, the text after it.
+fn find(text: &str) -> Option<(&str, &str, &str)> {
+    text.match_indices("\x1b[").find_map(|(at, start)| {
+        let (before, sequence) = text.split_at_checked(at)?;
+        let sequence = sequence.strip_prefix(start)?;
+        let after = sequence.trim_start_matches(|c: char| c.is_ascii_digit() || ";:".contains(c));
+        let parameters = sequence.strip_suffix(after)?;
+        Some((before, parameters, after.strip_prefix('m')?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -262,5 +267,15 @@ mod tests {
             let all = format!("{controls}\n\n{text}");
             prop_assert!(printed(&all).ends_with(&format!("\n{text}")), "{:?}", all);
         }
+    }
+
+    #[test]
+    fn only_colours_are_found() {
+        let all = |text| styled_parts(text).collect::<Vec<_>>();
+        let text = "\x1b[1;31merror\x1b[0m: x\x1b[m";
+        assert_eq!(all(text), [("", Some("1;31")), ("error", Some("0")), (": x", Some(""))]);
+        assert_eq!(all("\x1b[2Jcleared \x1b[3"), [("\x1b[2Jcleared \x1b[3", None)]);
+        assert_eq!(all("\x1b\x1b[0m[31mx"), [("\x1b", Some("0")), ("[31mx", None)]);
+        assert_eq!(all(""), []);
     }
 }

@@ -3,7 +3,7 @@
 use foldline_domain::CorrId;
 use serde::{Deserialize, Serialize};
 
-use super::{calls::Calls, page::Page, row::Row, style::Ink, width::clip};
+use super::{calls::Calls, page::Page, row::Row, style::Ink, wrap::clip};
 
 /// The end of the transcript.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -8,18 +8,16 @@
 //! Text of a log never reaches the terminal unchanged: see [`terminal`](super::terminal).
 
 mod calls;
-mod diff;
 mod flow;
 mod page;
 mod result;
 mod row;
+mod safe_text;
 mod session;
 mod sessions;
-mod shown;
 mod speech;
 mod style;
 mod tool;
-mod width;
 mod wrap;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -110,7 +108,7 @@ impl Transcript {
         match event {
             DomainEvent::Session(_) => {
                 self.summary.apply(event);
-                self.tell_news(page);
+                self.print_news(page);
             }
             DomainEvent::Usage { .. } => drop(self.summary.apply(event)),
             DomainEvent::Warning(warning) => self.warn(page, warning),
@@ -151,7 +149,7 @@ impl Transcript {
         }
         self.begin(page, lane(entry));
         let Some(tool) = entry.tool() else {
-            return speech::say(page, &entry.entry_type, &entry.content);
+            return speech::print(page, &entry.entry_type, &entry.content);
         };
         // A call outside of the call events: there will be no further update.
         self.calls.count(&tool.status);
@@ -264,7 +262,7 @@ impl Transcript {
         }
     }
 
-    fn tell_news(&mut self, page: &mut Page) {
+    fn print_news(&mut self, page: &mut Page) {
         let (Some(told), Some(session)) = (&mut self.told, &self.summary.session) else { return };
         let news = session::news(told, session);
         if news.width() > 0 {
@@ -274,7 +272,7 @@ impl Transcript {
         }
     }
 
-    fn tell_session(&mut self, page: &mut Page) {
+    fn print_header(&mut self, page: &mut Page) {
         if self.told.is_none()
             && let Some(session) = &self.summary.session
         {
@@ -286,13 +284,13 @@ impl Transcript {
 
     /// Begins a separate block of rows.
     fn begin(&mut self, page: &mut Page, lane: Option<CorrId>) {
-        self.tell_session(page);
+        self.print_header(page);
         self.flow.enter(page, &self.calls, lane, Spacing::Loose, None);
     }
 
     /// Begins a block of one or two rows about a call, or about nothing in particular.
     fn begin_tight(&mut self, page: &mut Page, lane: Option<CorrId>, ends: Option<&CorrId>) {
-        self.tell_session(page);
+        self.print_header(page);
         self.flow.enter(page, &self.calls, lane, Spacing::Tight, ends);
     }
 
@@ -302,7 +300,7 @@ impl Transcript {
         growing.iter().for_each(|growing| self.entry(page, &growing.entry));
         self.calls.open().iter().for_each(|id| self.abandon(page, id));
         self.calls.end_all_hidden();
-        self.tell_session(page);
+        self.print_header(page);
         if self.flow.has_begun() || self.summary != Summary::default() {
             self.flow.enter(page, &self.calls, None, Spacing::Loose, None);
             session::footer(page, &self.summary, &self.calls);

@@ -7,10 +7,9 @@ use foldline_domain::Lines;
 
 use super::{
     row::Row,
-    shown::Shown,
+    safe_text::SafeText,
     style::{Ink, TranscriptStyle},
-    width::clip,
-    wrap::{Wrapped, hard_wrap},
+    wrap::{Wrapped, clip, hard_wrap},
 };
 use crate::human;
 
@@ -20,7 +19,7 @@ pub(super) struct Page {
     style: TranscriptStyle,
     bars: usize,
     rows: usize,
-    text: Shown,
+    text: SafeText,
 }
 
 /// How much of a long text is shown.
@@ -36,7 +35,7 @@ impl Page {
     const MIN_TEXT: usize = 24;
 
     pub(super) fn new(style: TranscriptStyle) -> Self {
-        Self { style, bars: 0, rows: 0, text: Shown::default() }
+        Self { style, bars: 0, rows: 0, text: SafeText::default() }
     }
 
     /// Following rows are indented by this many bars.
@@ -75,7 +74,7 @@ impl Page {
     }
 
     /// Adds a row of one text that is known to fit. Most rows are of this kind: they are written only once.
-    fn line(&mut self, indent: usize, ink: Ink, write: impl FnOnce(&mut Shown)) {
+    fn line(&mut self, indent: usize, ink: Ink, write: impl FnOnce(&mut SafeText)) {
         let (rows, before) = (self.rows, self.text.len());
         self.begin_row();
         if self.bars > 0 {
@@ -109,14 +108,14 @@ impl Page {
     fn begin_row(&mut self) {
         match self.rows {
             // Sufficient for most events.
-            0 => self.text = Shown::with_capacity(1024),
+            0 => self.text = SafeText::with_capacity(1024),
             _ => self.text.end_line(),
         }
         self.rows += 1;
     }
 
     /// Prints the written text in colour, if colours are enabled.
-    fn print<T>(&mut self, ink: Ink, write: impl FnOnce(&mut Shown) -> T) -> T {
+    fn print<T>(&mut self, ink: Ink, write: impl FnOnce(&mut SafeText) -> T) -> T {
         match self.style.color && ink != Ink::Plain {
             true => self.text.paint(ink, write),
             false => write(&mut self.text),
@@ -201,7 +200,7 @@ impl Page {
     }
 
     fn whole_line(&mut self, indent: usize, line: &str, ink: Ink) {
-        let mut shown = Shown::default();
+        let mut shown = SafeText::default();
         shown.push_line(line, usize::MAX);
         if shown.len() == 0 {
             return self.blank();
@@ -221,11 +220,11 @@ impl Page {
         // No character of zero width is worth reading further for.
         let enough: String =
             text.chars().take(room.saturating_mul(most).saturating_add(1)).collect();
-        let mut line = Shown::default();
+        let mut line = SafeText::default();
         line.push(&enough);
         let mut rows: Vec<_> = hard_wrap(line.whole(), room).take(most.saturating_add(1)).collect();
         let is_cut = rows.len() > most || enough.len() < text.len();
-        let mut end = Shown::default();
+        let mut end = SafeText::default();
         if is_cut {
             rows.truncate(most);
             if let Some(last) = rows.pop() {

@@ -1,22 +1,23 @@
-//! The end of a call: its status in one line, and a selection of its result.
+//! The end of a call: its status in one line, a selection of its result, and its edits as diffs.
 
 use foldline_domain::{
-    ActionType, CommandExitStatus, EscapedText, Lines, NormalizedEntry, Text, TodoItem, ToolResult,
-    ToolStatus, ToolUse,
+    ActionType, CommandExitStatus, EscapedText, FileChange, Lines, NormalizedEntry, Text, TodoItem,
+    ToolResult, ToolStatus, ToolUse,
 };
 
 use super::{
-    diff,
     page::{Extent, Page},
     row::Row,
-    shown::Shown,
+    safe_text::SafeText,
     style::Ink,
-    width::{clip, width},
-    wrap::{Wrapped, wrap},
+    wrap::{Wrapped, clip, width, wrap},
 };
 use crate::{
     human,
-    text::{call_text::compact, printed::plain_spelling},
+    text::{
+        call_text::{ChangedLines, compact, hunk_without_numbers},
+        printed::plain_spelling,
+    },
 };
 
 const OUTPUT: Extent = Extent { head: 6, tail: 6 };
@@ -67,7 +68,7 @@ pub(super) fn unfinished(row: Row) -> Row {
 /// The result of a call, if it fits in a few words.
 fn gist(tool: &ToolUse) -> Option<String> {
     match &tool.action_type {
-        ActionType::FileEdit { changes, .. } => diff::stat(changes),
+        ActionType::FileEdit { changes, .. } => change_stat(changes),
         ActionType::FileRead { result: Some(result), .. }
         | ActionType::Search { result: Some(result), .. }
         | ActionType::WebFetch { result: Some(result), .. }
@@ -115,7 +116,7 @@ pub(super) fn body(page: &mut Page, tool: &ToolUse) {
             if !succeeded {
                 any(page, result.as_ref(), succeeded);
             }
-            diff::show(page, INDENT, path, changes);
+            print_changes(page, path, changes);
         }
         ActionType::TodoManagement { todos, result, .. } => {
             todos.iter().for_each(|item| todo(page, item));
@@ -157,7 +158,7 @@ fn output(page: &mut Page, text: &Text, succeeded: bool) {
 }
 
 fn prose(page: &mut Page, text: &Text, ink: Ink) {
-    let text = Shown::of_text(text);
+    let text = SafeText::of_text(text);
     let rows = wrap(&text, page.width() - INDENT);
     page.hang_beginning(Row::indent(INDENT), ink, &rows, MOST_ANSWER);
 }
@@ -179,8 +180,76 @@ fn todo(page: &mut Page, item: &TodoItem) {
     // Truncated before it is wrapped: a list that an agent wrote as one text may have millions of lines.
     let mut lines = text.split_inclusive('\n');
     let beginning = lines.by_ref().take(page.most(MOST_ANSWER)).map(str::len).sum();
-    let shown = Shown::of_lines(Lines::plain(&text[..beginning]));
+    let shown = SafeText::of_lines(Lines::plain(&text[..beginning]));
     let rows = wrap(&shown, page.width().saturating_sub(indent).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
     page.more(indent, lines.count(), "more line");
+}
+
+const DIFF: Extent = Extent { head: 32, tail: 8 };
+const WRITTEN: Extent = Extent { head: 8, tail: 2 };
+const MOST_FILES: usize = 20;
+
+/// The size of the changes: `+12 −3`, `2 files · +12 −3`.
+pub(super) fn change_stat(changes: &[FileChange]) -> Option<String> {
+    let ChangedLines { added, removed, written } = ChangedLines::of(changes);
+    let files = (changes.len() > 1).then(|| human::number_of(changes.len(), "change"));
+    let lines = (added + removed > 0).then(|| format!("+{added} −{removed}"));
+    let written = (written > 0).then(|| human::number_of(written, "line") + " written");
+    let parts: Vec<_> = files.into_iter().chain(lines).chain(written).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// Prints the file changes of a call; `title` is the path in its header.
+pub(super) fn print_changes(page: &mut Page, title: &Text, changes: &[FileChange]) {
+    for change in changes.iter().take(MOST_FILES) {
+        if changes.len() > 1 || change.path() != title || !has_content(change) {
+            page.row(Row::indent(INDENT).join(heading(change)));
+        }
+        match change {
+            FileChange::Edit { unified_diff, has_line_numbers, .. } => {
+                page.excerpt(INDENT, EscapedText::of(unified_diff).lines(), DIFF, |line| {
+                    (ink(line), if *has_line_numbers { line } else { without_numbers(line) })
+                });
+            }
+            FileChange::Write { content, .. } => {
+                page.excerpt(INDENT, EscapedText::of(content).lines(), WRITTEN, |line| {
+                    (Ink::Added, line)
+                });
+            }
+            FileChange::Delete { .. } | FileChange::Rename { .. } => {}
+        }
+    }
+    page.more(INDENT, changes.len().saturating_sub(MOST_FILES), "more change");
+}
+
+fn has_content(change: &FileChange) -> bool {
+    matches!(change, FileChange::Edit { .. } | FileChange::Write { .. })
+}
+
+fn heading(change: &FileChange) -> Row {
+    let row = |verb, path: &Text| Row::new(Ink::Quiet, verb).then(Ink::Strong, path.decode());
+    match change {
+        FileChange::Write { path, .. } => row("write ", path),
+        FileChange::Edit { path, .. } => row("edit ", path),
+        FileChange::Delete { path } => row("delete ", path),
+        FileChange::Rename { path, new_path } => {
+            row("rename ", path).then(Ink::Quiet, " → ").then(Ink::Strong, new_path.decode())
+        }
+    }
+}
+
+fn ink(line: &str) -> Ink {
+    match line.as_bytes().first() {
+        Some(b'+') => Ink::Added,
+        Some(b'-') => Ink::Removed,
+        Some(b'@') => Ink::Hunk,
+        _ => Ink::Quiet,
+    }
+}
+
+/// Line numbers that do not refer to the file would be misleading.
+fn without_numbers(line: &str) -> &str {
+    let is_heading = line.as_bytes().first_chunk() == Some(b"@@ -");
+    if is_heading { hunk_without_numbers(line) } else { line }
 }

@@ -3,16 +3,15 @@
 use smallvec::SmallVec;
 
 use super::{
-    shown::{Piece, Shown},
+    safe_text::{Piece, SafeText},
     style::Ink,
-    width::{beginning, columns, width},
-    wrap::Wrapped,
+    wrap::{Wrapped, beginning, columns, width},
 };
 
 /// One row, composed of pieces. All text added to it is neutralised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
-    text: Shown,
+    text: SafeText,
     /// The ink and the end of each piece.
     pieces: SmallVec<[(Ink, usize); 5]>,
     columns: usize,
@@ -37,7 +36,7 @@ impl Row {
 
     /// An empty row with capacity: most rows do not exceed it, so they are not reallocated.
     pub(super) fn with_capacity() -> Self {
-        Self { text: Shown::with_capacity(128), ..Self::default() }
+        Self { text: SafeText::with_capacity(128), ..Self::default() }
     }
 
     fn end_piece(&mut self, ink: Ink, columns: usize) {

@@ -2,7 +2,7 @@
 
 use foldline_domain::{Outcome, Session, SessionId, SessionKey, Summary, Text, TokenUsage};
 
-use super::{calls::Calls, page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap_line};
+use super::{calls::Calls, page::Page, row::Row, safe_text::SafeText, style::Ink, wrap::wrap_line};
 use crate::human;
 
 /// Prints the session's facts.
@@ -103,7 +103,6 @@ fn end(session: &Session) -> Row {
         None => Row::new(Ink::Strong, "end"),
     };
     if let Some(turns) = session.turns {
-        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         row = row.item(Ink::Plain, human::number_of(turns, "turn"));
     }
     let between = || session.ended_at?.millis_since(session.started_at?);
@@ -137,7 +136,7 @@ fn tokens(usage: &TokenUsage) -> Row {
 fn fact(page: &mut Page, name: &str, value: Option<String>) {
     let Some(value) = value else { return };
     let label = label(name);
-    let mut shown = Shown::default();
+    let mut shown = SafeText::default();
     shown.push_line(&value, usize::MAX);
     let shown = shown.joined();
     let room = page.width().saturating_sub(label.width()).max(8);

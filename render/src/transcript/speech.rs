@@ -2,7 +2,7 @@
 
 use foldline_domain::{NormalizedEntryType, Text};
 
-use super::{page::Page, row::Row, shown::Shown, style::Ink, wrap::wrap};
+use super::{page::Page, row::Row, safe_text::SafeText, style::Ink, wrap::wrap};
 use crate::text::printed::spoken_spelling;
 
 /// The style of a speaker.
@@ -20,7 +20,7 @@ const BRIEF: usize = 12;
 const RAW: usize = 3;
 
 /// Prints a message.
-pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
+pub(super) fn print(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
     let voice = |glyph, mark, ink, most| Voice { glyph, mark, ink, most };
     let voice = match who {
         NormalizedEntryType::UserMessage => voice("❯ ", Ink::User, Ink::Strong, LONG),
@@ -40,7 +40,7 @@ pub(super) fn say(page: &mut Page, who: &NormalizedEntryType, text: &Text) {
         NormalizedEntryType::ToolUse(_) => return,
     };
     let first = Row::mark(voice.mark, voice.glyph);
-    let text = Shown::of_lines(spoken_spelling(text).lines());
+    let text = SafeText::of_lines(spoken_spelling(text).lines());
     let rows = wrap(&text, page.width() - first.width());
     if rows.is_empty() {
         return page.row(first.then_mark(Ink::Quiet, "(empty)"));

@@ -7,10 +7,9 @@ use foldline_domain::{ActionType, Lines, NormalizedEntry, ToolKind, ToolUse};
 use super::{
     page::Page,
     row::Row,
-    shown::Shown,
+    safe_text::SafeText,
     style::Ink,
-    width::clip,
-    wrap::{Wrapped, wrap, wrap_line},
+    wrap::{Wrapped, clip, wrap, wrap_line},
 };
 use crate::{
     terminal::{is_printable, neutralise_line},
@@ -64,7 +63,7 @@ impl<'e> Heading<'e> {
     fn print_wrapped(&self, page: &mut Page, room: usize) {
         let name = clip(&self.name, room / 2);
         let text = [&*name, NAME_END, &*self.title].concat();
-        let text = Shown::of_lines(Lines::plain(&text));
+        let text = SafeText::of_lines(Lines::plain(&text));
         let mut rows = text.lines().flat_map(|line| wrap_line(line, room));
         let Some(Wrapped { text: first, .. }) = rows.next() else { return };
         // The name is short enough to fit on the first row completely.
@@ -100,21 +99,21 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
     let room = page.width() - INDENT;
     match action {
         ActionType::PlanPresentation { plan, .. } if !plan.is_empty() => {
-            let text = Shown::of_text(plan);
+            let text = SafeText::of_text(plan);
             let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Plain, &rows, MOST_PLAN);
         }
         ActionType::Question { questions, .. } if !questions.is_empty() => {
             for question in questions {
                 let bullet = Row::indent(2).then(Ink::Caution, "? ");
-                let text = Shown::of_text(question);
+                let text = SafeText::of_text(question);
                 page.hang(bullet, Ink::Plain, wrap(&text, room));
             }
         }
         ActionType::TaskCreate { description, prompt: Some(prompt), .. }
             if prompt != description =>
         {
-            let text = Shown::of_text(prompt);
+            let text = SafeText::of_text(prompt);
             let rows = wrap(&text, room);
             page.hang_beginning(Row::indent(INDENT), Ink::Quiet, &rows, MOST_PROMPT);
         }

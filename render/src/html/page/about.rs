@@ -4,8 +4,8 @@ use foldline_domain::{Allowed, Authority, Outcome, Session, Text, TokenUsage};
 use maud::{Markup, html};
 
 use super::super::{
-    agent::agent_family,
     icon::icon,
+    label::agent_family,
     text::line,
     time::{Clock, DATED},
 };
@@ -125,10 +125,9 @@ fn figures(facts: &Facts, running: usize) -> Markup {
                 @if facts.summary.warnings.len() > 2 { ", ..." }
             }))
         }
-        @let entries = if facts.entries == 1 { "entry" } else { "entries" };
         @let duration = facts.duration().map_or_else(|| "–".to_owned(), human::duration);
         (figure("Duration", &duration, &html! {
-            (facts.entries) " " (entries) ", " (human::number_of(turns, "turn"))
+            (human::number_of(facts.entries, "entry")) ", " (human::number_of(turns, "turn"))
         }))
     }
 }

@@ -7,7 +7,10 @@ use foldline_domain::{
     Session, Summary, Text, Timestamp, TokenUsage, ToolStatus, WarningKind, title::Title,
 };
 
-use crate::text::{call_text, changes::ChangedLines, human};
+use crate::text::{
+    call_text::{self, ChangedLines},
+    human,
+};
 
 use super::super::text::first_line;
 
@@ -79,7 +82,7 @@ pub(in crate::html) enum About {
 
 /// Additional facts about an event.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::html) struct Told {
+pub(in crate::html) struct EventFacts {
     pub(in crate::html) about: About,
     /// The estimated cost in dollars, if the log does not state it and there are prices.
     pub(in crate::html) estimated: Option<f64>,
@@ -127,9 +130,9 @@ impl Tool {
 
 impl Facts {
     /// Applies the facts of an event.
-    pub(in crate::html) fn apply(&mut self, event: &DomainEvent, told: Told) {
+    pub(in crate::html) fn apply(&mut self, event: &DomainEvent, more: EventFacts) {
         self.summary.apply(event);
-        let index = match told.about {
+        let index = match more.about {
             About::Entry(index) => Some(index),
             About::Session => None,
             About::Unknown => {
@@ -172,10 +175,10 @@ impl Facts {
             }
             DomainEvent::Usage { usage, model, .. } => {
                 let model = self.model(model.as_ref()).into_owned();
-                self.models.entry(model).or_default().add(usage, told.estimated);
-                self.used.add(usage, told.estimated);
+                self.models.entry(model).or_default().add(usage, more.estimated);
+                self.used.add(usage, more.estimated);
                 // A contract may allow more than the window that is known.
-                if let Some((used, window)) = told.context {
+                if let Some((used, window)) = more.context {
                     self.context = Some((used, window)).filter(|_| used > 0 && used <= window);
                 }
                 self.is_cost_stated |= usage.cost_usd.is_some()

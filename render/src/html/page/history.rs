@@ -6,7 +6,7 @@ use foldline_domain::DomainEvent;
 
 use super::{
     Page,
-    facts::{Facts, Told},
+    facts::{EventFacts, Facts},
     snapshot::{Slot, Snapshot},
 };
 use crate::html::fragment::{Fragment, Place};
@@ -37,7 +37,7 @@ const CHECKPOINT: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     page: Page,
-    events: Vec<(DomainEvent, Told)>,
+    events: Vec<(DomainEvent, EventFacts)>,
     entries: Vec<Versions>,
     /// The facts at regular intervals of events.
     checkpoints: Vec<Facts>,
@@ -68,8 +68,8 @@ impl History {
 
     /// Applies one event, and returns the resulting change.
     pub fn fragment(&mut self, event: &DomainEvent) -> Option<Fragment> {
-        let (fragment, told) = self.page.step(event);
-        self.events.push((event.clone(), told));
+        let (fragment, facts) = self.page.step(event);
+        self.events.push((event.clone(), facts));
         if let Some(fragment) = &fragment {
             self.put(self.events.len(), fragment);
         }
@@ -163,7 +163,7 @@ impl History {
         let mut facts = checkpoint.cloned().unwrap_or_default();
         let from = if checkpoint.is_some() { known * self.spacing } else { 0 };
         let events = self.events.get(from..moment.min(self.events.len())).unwrap_or_default();
-        events.iter().for_each(|(event, told)| facts.apply(event, *told));
+        events.iter().for_each(|(event, more)| facts.apply(event, *more));
         facts
     }
 }

@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 pub(super) use self::facts::Facts;
-use self::facts::{About, Told};
+use self::facts::{About, EventFacts};
 use self::snapshot::Feed;
 pub use self::{history::History, snapshot::Snapshot};
 use super::{
@@ -93,7 +93,7 @@ impl Page {
     }
 
     /// Collects the facts of an event, and creates its fragment, which is not inserted yet.
-    fn step(&mut self, event: &DomainEvent) -> (Option<Fragment>, Told) {
+    fn step(&mut self, event: &DomainEvent) -> (Option<Fragment>, EventFacts) {
         let unknown = self.emitter.unknown();
         let fragment = self.emitter.fragment(event);
         let about = match &fragment {
@@ -101,9 +101,10 @@ impl Page {
             None if self.emitter.unknown() > unknown => About::Unknown,
             None => About::Session,
         };
-        let told = Told { about, estimated: self.estimated(event), context: self.context(event) };
-        self.shown.facts.apply(event, told);
-        (fragment, told)
+        let facts =
+            EventFacts { about, estimated: self.estimated(event), context: self.context(event) };
+        self.shown.facts.apply(event, facts);
+        (fragment, facts)
     }
 
     /// The estimated cost of tokens whose cost the log does not state.

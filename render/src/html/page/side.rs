@@ -2,9 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::super::{icon::icon, path::path, text::line, time::Clock, tool_name::readable};
+use super::super::{
+    icon::icon,
+    label::{path, readable},
+    text::line,
+    time::Clock,
+};
 use super::facts::{Facts, Turn};
-use crate::text::{changes::ChangedLines, human};
+use crate::text::{call_text::ChangedLines, human};
 
 /// The maximum number of rows of a table; further rows are summed.
 const MOST_ROWS: usize = 12;
@@ -32,7 +37,7 @@ pub(super) fn side(facts: &Facts, clock: &Clock) -> Markup {
 fn turn(number: u64, turn: &Turn, clock: &Clock) -> Markup {
     let begun = turn.begun.and_then(|at| clock.format(at, "%H:%M"));
     let millis = turn.ended.and_then(|ended| ended.millis_since(turn.begun?)).filter(|ms| *ms > 0);
-    let calls = (turn.calls > 0).then(|| plural(turn.calls, "call"));
+    let calls = (turn.calls > 0).then(|| human::number_of(turn.calls, "call"));
     let known: Vec<_> = begun.into_iter().chain(millis.map(human::duration)).chain(calls).collect();
     html! {
         li {
@@ -79,7 +84,7 @@ fn tools(facts: &Facts) -> Markup {
                     }
                     @if !others.is_empty() {
                         (row(
-                            html! { (plural(others.len() as u64, "other")) },
+                            html! { (human::number_of(others.len(), "other")) },
                             others.iter().map(|(_, tool)| tool.calls).sum(),
                             others.iter().map(|(_, tool)| tool.bad).sum(),
                             None,
@@ -114,7 +119,7 @@ fn files(facts: &Facts) -> Markup {
                         }
                     }
                     @if !others.is_empty() {
-                        tr { td.w { (plural(others.len() as u64, "other")) } td {} td {} }
+                        tr { td.w { (human::number_of(others.len(), "other")) } td {} td {} }
                     }
                 }
             }
@@ -146,8 +151,4 @@ fn models(facts: &Facts) -> Markup {
             }
         }
     }
-}
-
-fn plural(n: u64, thing: &str) -> String {
-    human::number_of(usize::try_from(n).unwrap_or(usize::MAX), thing)
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use super::{
-    fold::folded,
-    output::output,
+    output::{folded, output},
     text::{line, text},
 };
 use crate::human;
@@ -18,7 +17,7 @@ const LEAST: usize = 8;
 
 /// The result of a search, if the tool's output format is recognised.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found<'t> {
+pub(super) struct SearchResults<'t> {
     /// The tool's output before and after the results.
     before: String,
     after: String,
@@ -62,7 +61,7 @@ impl<'t> Read<'t> {
     }
 }
 
-impl<'t> Found<'t> {
+impl<'t> SearchResults<'t> {
     /// Reads a result; `None` if it has no known form.
     pub(super) fn read(printed: &'t str) -> Option<Self> {
         let mut found = Self { before: String::new(), after: String::new(), rows: Vec::new() };
@@ -126,7 +125,7 @@ impl<'t> Found<'t> {
 
 /// The tool's output before its list, unless it is the number that the call's row shows.
 fn said(before: &str) -> Markup {
-    let is_count = before.starts_with("Found ") && before.lines().count() == 1;
+    let is_count = before.starts_with("SearchResults ") && before.lines().count() == 1;
     if is_count {
         html! {}
     } else {
@@ -268,22 +267,23 @@ mod tests {
 
     #[test]
     fn lists_of_files() {
-        let found = Found::read("Found 2 files\nsrc/a.rs\nb c.txt").unwrap();
+        let found = SearchResults::read("SearchResults 2 files\nsrc/a.rs\nb c.txt").unwrap();
         assert_eq!(found.rows, [Row::File("src/a.rs"), Row::File("b c.txt")]);
         assert_eq!(found.count(), "2 files");
-        assert!(!found.render("x").into_string().contains("Found 2"));
+        assert!(!found.render("x").into_string().contains("SearchResults 2"));
         let dated = "/srv/x/log-2026-11-25-x.txt\n/srv/x/log-2026-11-26-x.txt";
-        let found = Found::read(dated).unwrap();
+        let found = SearchResults::read(dated).unwrap();
         let files: Vec<_> = dated.lines().map(Row::File).collect();
         assert_eq!(found.rows, files);
         for none in ["No files found", "", "1 passed; 0 failed. See a.", "{\"a\": \"b/c\"}"] {
-            assert_eq!(Found::read(none), None, "{none}");
+            assert_eq!(SearchResults::read(none), None, "{none}");
         }
     }
 
     #[test]
     fn lines_within_files() {
-        let found = Found::read("a/b-1.rs-9-x\na/b-1.rs:10:let y;\n--\nc.rs:7:y\n(more)").unwrap();
+        let found =
+            SearchResults::read("a/b-1.rs-9-x\na/b-1.rs:10:let y;\n--\nc.rs:7:y\n(more)").unwrap();
         let expected = [
             Row::File("a/b-1.rs"),
             Row::Line("9", "x", false),
@@ -302,11 +302,13 @@ mod tests {
             html.contains("<li><span>10</span><span>let <mark>y</mark>;</span></li>"),
             "{html}"
         );
-        let one = Found::read("12:\tif a\n13-\tb").unwrap();
+        let one = SearchResults::read("12:\tif a\n13-\tb").unwrap();
         assert_eq!(one.rows, [Row::Line("12", "\tif a", true), Row::Line("13", "\tb", false)]);
-        let gemini = Found::read("Found 1 match for \"y\":\n---\nFile: a.ts\nL3: y\n---").unwrap();
+        let gemini =
+            SearchResults::read("SearchResults 1 match for \"y\":\n---\nFile: a.ts\nL3: y\n---")
+                .unwrap();
         assert_eq!(gemini.rows, [Row::File("a.ts"), Row::Line("3", "y", true)]);
-        let opencode = Found::read("Found 1 match\n/a/b.ts:\n  Line 3: y").unwrap();
+        let opencode = SearchResults::read("SearchResults 1 match\n/a/b.ts:\n  Line 3: y").unwrap();
         assert_eq!(opencode.rows, [Row::File("/a/b.ts"), Row::Line("3", "y", true)]);
     }
 

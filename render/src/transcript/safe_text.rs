@@ -1,4 +1,4 @@
-//! [`Shown`]: text that is safe for a terminal, and the only way for a log's text to get there.
+//! [`SafeText`]: text that is safe for a terminal, and the only way for a log's text to get there.
 
 use std::{fmt::Write, iter};
 
@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use super::{
     style::Ink,
-    width::{TAB, clipped, columns, width},
+    wrap::{TAB, clipped, columns, width},
 };
 use crate::terminal::{
     FIRST_LETTER, LAST_LETTER, is_harmless_in_line, is_printable, neutralise, neutralise_line,
@@ -16,13 +16,13 @@ use crate::terminal::{
 
 /// Text that is safe for a terminal. All text added to it is neutralised, or already was.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shown(String);
+pub(super) struct SafeText(String);
 
 /// A part of one line of such a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'t>(&'t str);
 
-impl Shown {
+impl SafeText {
     pub(super) fn with_capacity(bytes: usize) -> Self {
         Self(String::with_capacity(bytes))
     }
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     fn line(line: &str, room: usize) -> String {
-        let mut shown = Shown::default();
+        let mut shown = SafeText::default();
         shown.push_line(line, room);
         shown.into_string()
     }
@@ -246,8 +246,11 @@ mod tests {
 
     #[test]
     fn a_text_is_shown_line_by_line() {
-        assert_eq!(Shown::of_text(&"\n \n\ta\x1b\r\n\nb \n".into()).into_string(), "    a␛\n\nb");
-        assert_eq!(Shown::of_text(&" \n ".into()).lines().count(), 0);
+        assert_eq!(
+            SafeText::of_text(&"\n \n\ta\x1b\r\n\nb \n".into()).into_string(),
+            "    a␛\n\nb"
+        );
+        assert_eq!(SafeText::of_text(&" \n ".into()).lines().count(), 0);
     }
 
     proptest! {
@@ -261,7 +264,7 @@ mod tests {
         /// The fast path for most lines and the general path give the same result.
         #[test]
         fn latin_lines_are_shown_as_others_are(text in "([a-c ]{1,20}|é|\t|\u{c0}|\u{2ff}){0,20}", room in 0usize..60) {
-            let (mut latin, mut any) = (Shown::default(), Shown::default());
+            let (mut latin, mut any) = (SafeText::default(), SafeText::default());
             prop_assert_eq!(latin.push_latin(&text, room), Some(()));
             any.push_any(&text);
             any.clip(0, room);
