@@ -1,4 +1,4 @@
-//! [`DynEmitter`]: a consumer that is chosen at run time.
+//! [`DynEmitter`]: a consumer that is chosen at run time; [`per_session`]: one for each session of a log.
 
 use std::{
     fmt,
@@ -8,12 +8,12 @@ use std::{
 use foldline::{
     position::Located,
     processor::Counts,
-    transduce::{Batch, Emitter, Resume},
+    transduce::{Batch, Emitter, KeyedEmitter, Resume},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::lines::Lines;
-use crate::conversation::{DomainEvent, Json};
+use crate::conversation::{DomainEvent, Json, SessionKey};
 
 /// A type-erased consumer that writes lines, the counterpart of `foldline_agents::DynExecutor`: a set
 /// of consumers that is chosen at run time holds values of one type.
@@ -156,4 +156,21 @@ where
     fn resume(&mut self, state: &Json) -> serde_json::Result<()> {
         (self.resume)(&mut self.lines, state)
     }
+}
+
+/// One emitter per session.
+pub type PerSession<M, Make> = KeyedEmitter<
+    SessionKey,
+    M,
+    fn(&Located<DomainEvent>) -> SessionKey,
+    Make,
+    fn(&Located<DomainEvent>) -> bool,
+>;
+
+/// An emitter for each session of a log, by `make`, until the session ends.
+pub fn per_session<M, Make: FnMut(&SessionKey) -> M>(make: Make) -> PerSession<M, Make> {
+    let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
+    let ends: fn(&Located<DomainEvent>) -> _ =
+        |event| matches!(event.item, DomainEvent::SessionEnded);
+    KeyedEmitter::new(key, make).ending(ends)
 }

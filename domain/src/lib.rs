@@ -28,4 +28,7 @@ pub mod store;
 pub mod title;
 pub mod traced;
 
-pub use self::{conversation::*, dynamic::DynEmitter};
+pub use self::{
+    conversation::*,
+    dynamic::{DynEmitter, PerSession, per_session},
+};

@@ -1,23 +1,21 @@
-//! [`Otlp`]: the emitter of one session; [`session_signals`]: that of all sessions of a log.
+//! [`Otlp`]: the emitter of one session.
 
 use std::{borrow::Cow, sync::Arc};
 
-use foldline::transduce::{Batch, Emitter, KeyedEmitter, Resume};
+use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
-    CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Session, SessionId,
-    SessionKey, Text, Timestamp, TokenUsage, Warning,
+    CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text, Timestamp,
+    TokenUsage, Warning,
     pricing::{CostBasis, Prices, Requests},
 };
 
 use super::{
-    attribute::Attributes,
     convention::{
         CHAT, EXCEPTION_EVENT, EXCEPTION_MESSAGE, EXCEPTION_TYPE, INFERENCE_EVENT, OPERATION_NAME,
         RESPONSE_ID, RESPONSE_MODEL, WARNING_EVENT, WARNING_KIND, WARNING_MESSAGE, WARNING_SUBJECT,
     },
-    moment::Moment,
     session::{OtlpState, record},
-    signal::{Severity, Signal},
+    signal::{Attributes, Moment, Severity, Signal},
     turn,
 };
 
@@ -302,21 +300,4 @@ impl Resume for Otlp {
     fn resume(&mut self, state: OtlpState) {
         self.session = state;
     }
-}
-
-/// One emitter per session, such as an [`Otlp`].
-pub type SessionSignals<M, Make> = KeyedEmitter<
-    SessionKey,
-    M,
-    fn(&Located<DomainEvent>) -> SessionKey,
-    Make,
-    fn(&Located<DomainEvent>) -> bool,
->;
-
-/// The signals of all sessions of a log. `make` makes the emitter of a session: an [`Otlp`], or one that it is wrapped in.
-pub fn session_signals<M, Make: FnMut(&SessionKey) -> M>(make: Make) -> SessionSignals<M, Make> {
-    let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
-    let ends: fn(&Located<DomainEvent>) -> _ =
-        |event| matches!(event.item, DomainEvent::SessionEnded);
-    KeyedEmitter::new(key, make).ending(ends)
 }

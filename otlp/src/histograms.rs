@@ -4,32 +4,25 @@ use foldline_domain::TokenUsage;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attribute::Attributes,
     convention::{
         CHAT, ERROR_TYPE, EXECUTE_TOOL, OPERATION_NAME, PROVIDER_NAME, REQUEST_MODEL, TOKEN_TYPE,
         TOKEN_USAGE, TOOL_DURATION, TOOL_NAME,
     },
-    moment::Moment,
-    signal::{BucketCount, DataPoint, Histogram, Metric, Signal, SignalData, Temporality},
+    signal::{
+        Attributes, BucketCount, DataPoint, Histogram, Metric, Moment, Signal, SignalData,
+        Temporality,
+    },
 };
 
-/// The bounds of the conventions for `gen_ai.client.token.usage`.
-const TOKENS: [f64; 14] = [
-    1.0,
-    4.0,
-    16.0,
-    64.0,
-    256.0,
-    1024.0,
-    4096.0,
-    16_384.0,
-    65_536.0,
-    262_144.0,
-    1_048_576.0,
-    4_194_304.0,
-    16_777_216.0,
-    67_108_864.0,
-];
+/// The bounds of the conventions for `gen_ai.client.token.usage`: powers of four.
+const TOKENS: [f64; 14] = {
+    let (mut bounds, mut at) = ([1.0; 14], 1);
+    while at < bounds.len() {
+        bounds[at] = 4.0 * bounds[at - 1];
+        at += 1;
+    }
+    bounds
+};
 
 /// The bounds of the conventions for `gen_ai.execute_tool.duration`, in seconds.
 const SECONDS: [f64; 14] =

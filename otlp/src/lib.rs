@@ -1,8 +1,8 @@
 //! Sessions as OpenTelemetry: spans, log records and metrics, in the form of OTLP/JSON.
 //!
-//! [`Otlp`] reads the events of one session, and [`session_signals`] those of all sessions of a log. A [`Resource`] makes
-//! requests of the [`Signal`]s; each is a line of a file that the `otlpjsonfile` receiver of the OpenTelemetry Collector
-//! reads, and the body of a POST of OTLP/HTTP.
+//! [`Otlp`] reads the events of one session; [`per_session`](foldline_domain::per_session) makes one for each session of
+//! a log. A [`Resource`] makes requests of the [`Signal`]s; each is a line of a file that the `otlpjsonfile` receiver of
+//! the OpenTelemetry Collector reads, and the body of a POST of OTLP/HTTP.
 //!
 //! # Spans
 //!
@@ -54,21 +54,16 @@
 //! [conventions]: https://github.com/open-telemetry/semantic-conventions-genai
 #![forbid(unsafe_code)]
 
-mod attribute;
-mod call;
 mod convention;
 mod emitter;
 mod histograms;
-mod id;
-mod moment;
 mod request;
 mod session;
 mod signal;
-mod sub_agent;
 mod turn;
 
 pub use self::{
-    emitter::{Otlp, SessionSignals, session_signals},
+    emitter::Otlp,
     request::{Request, Resource},
     signal::Signal,
 };

@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    attribute::Attributes,
     convention::SCHEMA_URL,
-    signal::{LogRecord, Metric, Signal, SignalData, Span},
+    signal::{Attributes, LogRecord, Metric, Signal, SignalData, Span},
 };
 
 /// The resource of OTLP: the attributes of the program that sends the signals.

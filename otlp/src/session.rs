@@ -6,18 +6,19 @@ use foldline_domain::{CorrId, NormalizedEntry, Outcome, Session, Text, Timestamp
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attribute::Attributes,
-    call,
     convention::{
         AGENT_NAME, AGENT_VERSION, CONVERSATION_ID, INVOKE_AGENT, PROCESS_WORKING_DIRECTORY,
         PROVIDER_NAME, REQUEST_MODEL, SESSION, SESSION_OUTCOME, SESSION_TITLE, UNFINISHED,
         VCS_HEAD_NAME,
     },
-    id::{SpanId, TraceId},
-    moment::{Interval, Moment},
-    signal::{Link, LogRecord, Severity, Signal, SignalData, Span, SpanKind, SpanStatus},
-    sub_agent::{self, SubAgent},
-    turn::AgentTurn,
+    signal::{
+        Attributes, Interval, Link, LogRecord, Moment, Severity, Signal, SignalData, Span, SpanId,
+        SpanKind, SpanStatus, TraceId,
+    },
+    turn::{
+        AgentTurn, SubAgent, call_attributes, is_unfinished, starts_sub_agent, sub_agent_span,
+        tool_error, tool_name,
+    },
 };
 
 /// The memory of a session.
@@ -111,12 +112,12 @@ impl OtlpState {
         if let Some(tool) = self.calls.get(call).and_then(|call| call.entry.tool()) {
             sub_agent.call(tool);
         }
-        sub_agent::span(&trace, call)
+        sub_agent_span(&trace, call)
     }
 
     /// Notes that a call may have started a sub-agent.
     fn note_call(&mut self, id: &CorrId, tool: &ToolUse) {
-        if sub_agent::starts(tool) {
+        if starts_sub_agent(tool) {
             self.sub_agents.entry(id.clone()).or_default().call(tool);
         } else if let Some(sub_agent) = self.sub_agents.get_mut(id) {
             sub_agent.call(tool);
@@ -140,11 +141,11 @@ impl OtlpState {
         let parent = self.calls.remove(id).map_or(parent, |open| open.parent);
         let Some(tool) = entry.tool() else { return Vec::new() };
         self.note_call(id, tool);
-        let (name, is_failed) = (call::name(tool), call::error(tool).is_some());
+        let (name, is_failed) = (tool_name(tool), tool_error(tool).is_some());
         if let (Some(millis), Some(turn)) = (tool.duration_ms, &mut self.turn) {
-            turn.histograms.count_call(&name, call::error(tool), millis);
+            turn.histograms.count_call(&name, tool_error(tool), millis);
         }
-        let attributes = self.common(call::attributes(id, tool, has_content));
+        let attributes = self.common(call_attributes(id, tool, has_content));
         let parts = SpanParts {
             id: self.trace().span("call", &[id.as_str()]),
             parent: Some(parent),
@@ -163,7 +164,7 @@ impl OtlpState {
     fn end_of(&self, began: Moment, tool: &ToolUse) -> Option<Moment> {
         match tool.duration_ms {
             Some(millis) => began.after(millis),
-            None if call::is_unfinished(tool) => {
+            None if is_unfinished(tool) => {
                 self.times.last().and_then(Moment::of).map(|last| last.max(began))
             }
             None => None,
@@ -180,7 +181,7 @@ impl OtlpState {
         sub_agent.is_emitted = true;
         let (attributes, times) = (sub_agent.attributes(), sub_agent.times);
         let parts = SpanParts {
-            id: sub_agent::span(&trace, id),
+            id: sub_agent_span(&trace, id),
             parent: Some(match sub_agent.is_called {
                 true => trace.span("call", &[id.as_str()]),
                 false => root(&trace),

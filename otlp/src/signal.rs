@@ -1,12 +1,8 @@
-//! [`Signal`]: a span, a log record or a metric, in the form of OTLP/JSON.
+//! [`Signal`]: a span, a log record or a metric, in the form of OTLP/JSON; its ids, times and attributes.
 
-use serde::Serialize;
-
-use super::{
-    attribute::{Attributes, as_string},
-    id::{SpanId, TraceId},
-    moment::Moment,
-};
+use foldline::position::Digest;
+use foldline_domain::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A span, a log record, or a metric with one data point: what an [`Otlp`](super::Otlp) emits. A
 /// [`Resource`](super::Resource) makes a request of it.
@@ -150,3 +146,187 @@ pub(super) struct DataPoint {
 /// A count, which OTLP/JSON writes as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct BucketCount(#[serde(serialize_with = "as_string")] pub(super) u64);
+
+/// A list of attributes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(super) struct Attributes(Vec<Attribute>);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Attribute {
+    key: String,
+    value: AttributeValue,
+}
+
+/// A value. In OTLP/JSON, an object with one field that names its type; an integer is a string.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) enum AttributeValue {
+    #[serde(rename = "stringValue")]
+    Text(String),
+    #[serde(rename = "boolValue")]
+    Bool(bool),
+    #[serde(rename = "intValue", serialize_with = "as_string")]
+    Int(i64),
+    #[serde(rename = "doubleValue")]
+    Double(f64),
+}
+
+impl Attributes {
+    /// The same list with one more attribute.
+    #[must_use]
+    pub(super) fn with(mut self, key: &str, value: impl Into<AttributeValue>) -> Self {
+        self.0.push(Attribute { key: key.to_owned(), value: value.into() });
+        self
+    }
+
+    /// The same list with one more attribute, if its value is known.
+    #[must_use]
+    pub(super) fn with_known(self, key: &str, value: Option<impl Into<AttributeValue>>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// Whether there is an attribute of this name.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|attribute| attribute.key == key)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<&str> for AttributeValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for AttributeValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for AttributeValue {
+    fn from(is: bool) -> Self {
+        Self::Bool(is)
+    }
+}
+
+impl From<u64> for AttributeValue {
+    fn from(count: u64) -> Self {
+        Self::Int(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<i32> for AttributeValue {
+    fn from(number: i32) -> Self {
+        Self::Int(number.into())
+    }
+}
+
+impl From<f64> for AttributeValue {
+    fn from(number: f64) -> Self {
+        Self::Double(number)
+    }
+}
+
+/// A 64-bit integer as OTLP/JSON writes it.
+pub(super) fn as_string<S: Serializer>(
+    number: &impl std::fmt::Display,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(number)
+}
+
+/// The identifier of a trace: 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct TraceId(String);
+
+/// The identifier of a span: 16 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SpanId(String);
+
+impl TraceId {
+    /// The trace of a session. `name` distinguishes the sessions of an agent.
+    pub(super) fn of_session(agent: &str, name: &[&str]) -> Self {
+        let parts: Vec<_> =
+            ["foldline trace", agent].into_iter().chain(name.iter().copied()).collect();
+        Self(digits(&parts, 32))
+    }
+
+    /// The span of this trace that is named by its kind and a key.
+    pub(super) fn span(&self, kind: &str, key: &[&str]) -> SpanId {
+        let parts: Vec<_> =
+            [self.0.as_str(), kind].into_iter().chain(key.iter().copied()).collect();
+        SpanId(digits(&parts, 16))
+    }
+}
+
+/// The first digits of the SHA-256 of the parts. Each part is preceded by its length, so that no two lists of parts have
+/// the same text.
+fn digits(parts: &[&str], count: usize) -> String {
+    let mut text = String::new();
+    for part in parts {
+        text.push_str(&part.len().to_string());
+        text.push(':');
+        text.push_str(part);
+    }
+    Digest::of(text.as_bytes()).to_hex().as_str().chars().take(count).collect()
+}
+
+/// Nanoseconds since 1970. OTLP has no time before, and none after the year 2554.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moment(u64);
+
+impl Moment {
+    /// The moment of a timestamp, if OTLP can express it.
+    pub(super) fn of(at: Timestamp) -> Option<Self> {
+        u64::try_from(at.as_millis()).ok()?.checked_mul(1_000_000).map(Self)
+    }
+
+    /// The moment a number of milliseconds later.
+    pub(super) fn after(self, millis: u64) -> Option<Self> {
+        self.0.checked_add(millis.checked_mul(1_000_000)?).map(Self)
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// The times of a session, a turn or a sub-agent: those that its events state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Interval(Option<(Timestamp, Timestamp)>);
+
+impl Interval {
+    /// Includes a time.
+    pub(super) fn include(&mut self, at: Option<Timestamp>) {
+        let Some(at) = at.filter(|at| Moment::of(*at).is_some()) else { return };
+        let (first, last) = self.0.unwrap_or((at, at));
+        self.0 = Some((first.min(at), last.max(at)));
+    }
+
+    /// The first time.
+    pub(super) fn first(&self) -> Option<Timestamp> {
+        self.0.map(|(first, _)| first)
+    }
+
+    /// The last time.
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.0.map(|(_, last)| last)
+    }
+
+    /// The first moment and the last one; `None` if no event states a time.
+    pub(super) fn moments(&self) -> Option<(Moment, Moment)> {
+        let (first, last) = self.0?;
+        Moment::of(first).zip(Moment::of(last))
+    }
+}

@@ -1,18 +1,20 @@
-//! [`AgentTurn`]: what a user's message makes the agent do.
+//! [`AgentTurn`]: what a user's message makes the agent do, with the sub-agents and the calls in it.
 
-use foldline_domain::{Timestamp, TokenUsage};
+use foldline_domain::{
+    ActionType, CommandExitStatus, CorrId, Timestamp, TokenUsage, ToolStatus, ToolUse,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    attribute::Attributes,
     convention::{
-        CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, ESTIMATED_COST_USD, INPUT_MESSAGES,
-        INPUT_TOKENS, INVOKE_AGENT, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS,
-        REASONING_TOKENS, TURN,
+        AGENT_NAME, CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, ERROR_TYPE,
+        ESTIMATED_COST_USD, EXECUTE_TOOL, INPUT_MESSAGES, INPUT_TOKENS, INVOKE_AGENT,
+        MCP_METHOD_NAME, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS, PROCESS_COMMAND_LINE,
+        PROCESS_EXIT_CODE, REASONING_TOKENS, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
+        TOOL_KIND, TOOL_NAME, TOOL_STATUS, TOOL_TYPE, TURN, UNFINISHED,
     },
     histograms::Histograms,
-    id::{SpanId, TraceId},
-    moment::Interval,
+    signal::{Attributes, Interval, SpanId, TraceId},
 };
 
 /// A turn that has not ended.
@@ -106,4 +108,113 @@ fn messages(role: &'static str, texts: &[String]) -> Option<String> {
     };
     let messages: Vec<_> = texts.iter().filter_map(message).collect();
     (!messages.is_empty()).then(|| format!("[{}]", messages.join(",")))
+}
+
+/// What is known of a sub-agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SubAgent {
+    /// The times of its events.
+    pub(super) times: Interval,
+    /// Its type, if its call states one.
+    pub(super) name: Option<String>,
+    /// Whether its call is in the log.
+    pub(super) is_called: bool,
+    /// Whether the log has events of it.
+    pub(super) has_events: bool,
+    /// Whether its span was emitted. Later events belong to it, and do not change it.
+    pub(super) is_emitted: bool,
+}
+
+impl SubAgent {
+    /// Takes what a call says of the sub-agent that it starts.
+    pub(super) fn call(&mut self, tool: &ToolUse) {
+        self.is_called = true;
+        if let ActionType::TaskCreate { subagent_type: Some(name), .. } = &tool.action_type {
+            self.name = Some(name.decode().into_owned());
+        }
+    }
+
+    /// The attributes of its span without those of its session.
+    pub(super) fn attributes(&self) -> Attributes {
+        Attributes::default()
+            .with(OPERATION_NAME, INVOKE_AGENT)
+            .with_known(AGENT_NAME, self.name.as_deref())
+    }
+}
+
+/// Whether a call starts a sub-agent, of which there may be events after its end.
+pub(super) fn starts_sub_agent(tool: &ToolUse) -> bool {
+    matches!(tool.action_type, ActionType::TaskCreate { .. })
+}
+
+/// The span of the sub-agent that this call started.
+pub(super) fn sub_agent_span(trace: &TraceId, call: &CorrId) -> SpanId {
+    trace.span("sub-agent", &[call.as_str()])
+}
+
+/// The name of the tool, or of the action if the log states no name.
+pub(super) fn tool_name(tool: &ToolUse) -> String {
+    let name = tool.tool_name.decode();
+    if name.trim().is_empty() { tool.action_type.name().to_owned() } else { name.into_owned() }
+}
+
+/// The type of the error, if the call failed.
+pub(super) fn tool_error(tool: &ToolUse) -> Option<&'static str> {
+    tool.status.is_failure().then(|| tool.status.name())
+}
+
+/// Whether the log has no result of the call.
+pub(super) fn is_unfinished(tool: &ToolUse) -> bool {
+    tool.status == ToolStatus::Unfinished || !tool.status.is_final()
+}
+
+/// The attributes of a call without those of its session. `has_content` adds arguments and results.
+pub(super) fn call_attributes(corr_id: &CorrId, tool: &ToolUse, has_content: bool) -> Attributes {
+    let name = tool_name(tool);
+    let is_mcp = is_mcp_tool(&name);
+    let attributes = Attributes::default()
+        .with(OPERATION_NAME, EXECUTE_TOOL)
+        .with(TOOL_NAME, name)
+        .with(TOOL_CALL_ID, corr_id.as_str())
+        .with(TOOL_TYPE, if is_mcp { "extension" } else { "function" })
+        .with_known(MCP_METHOD_NAME, is_mcp.then_some("tools/call"))
+        .with(TOOL_KIND, tool.action_type.kind().as_str())
+        .with(TOOL_STATUS, tool.status.name())
+        .with_known(ERROR_TYPE, tool_error(tool))
+        .with_known(PROCESS_EXIT_CODE, exit_code(&tool.action_type))
+        .with_known(UNFINISHED, is_unfinished(tool).then_some(true));
+    if has_content { call_content(attributes, tool) } else { attributes }
+}
+
+/// `server___tool` (Droid) and `mcp__server__tool` (Claude Code and others).
+fn is_mcp_tool(name: &str) -> bool {
+    name.contains("___") || name.starts_with("mcp__")
+}
+
+fn exit_code(action: &ActionType) -> Option<i32> {
+    let ActionType::CommandRun { result: Some(result), .. } = action else { return None };
+    match result.exit_status? {
+        CommandExitStatus::ExitCode { code } => Some(code),
+        CommandExitStatus::Success { .. } => None,
+    }
+}
+
+/// Adds the arguments, as JSON, and the result. The arguments are those of the log for a tool without an action of its
+/// own, else the action.
+fn call_content(attributes: Attributes, tool: &ToolUse) -> Attributes {
+    let result = tool.action_type.result_text().map(|text| text.decode().into_owned());
+    let mut action = tool.action_type.clone();
+    action.take_result();
+    let arguments = match &action {
+        ActionType::Tool { arguments, .. } => arguments.as_ref().map(|json| json.get().to_owned()),
+        action => foldline_json::to_string(action).ok(),
+    };
+    let command = match &action {
+        ActionType::CommandRun { command, .. } => Some(command.decode().into_owned()),
+        _ => None,
+    };
+    attributes
+        .with_known(TOOL_CALL_ARGUMENTS, arguments)
+        .with_known(TOOL_CALL_RESULT, result)
+        .with_known(PROCESS_COMMAND_LINE, command)
 }

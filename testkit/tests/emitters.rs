@@ -19,8 +19,9 @@ use foldline_domain::{
     drift::SchemaDrift,
     metrics::Metrics,
     patch::{PatchEmitter, PatchStream},
+    per_session,
 };
-use foldline_otlp::{Otlp, session_signals};
+use foldline_otlp::Otlp;
 use foldline_render::{
     html::{HtmlEmitter, Page},
     markdown::Markdown,
@@ -93,7 +94,7 @@ proptest! {
 
     #[test]
     fn opentelemetry(events in generate::located_events()) {
-        let sessions = || session_signals(|_| by_item(Otlp::default().with_content()));
+        let sessions = || per_session(|_| by_item(Otlp::default().with_content()));
         law::emitter(sessions, &events)?;
         law::resume(sessions, &events)?;
     }

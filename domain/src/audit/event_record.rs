@@ -1,4 +1,4 @@
-//! [`EventRecord`]: the content of an event's record.
+//! [`EventRecord`]: the content of an event's record; [`EventRecords`]: their emitter.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 

@@ -1,4 +1,4 @@
-//! [`Record`]: the record of an event.
+//! The records of a trail: about events ([`Record`]) and about the trail itself, and the limits of their texts.
 
 use std::borrow::Cow;
 

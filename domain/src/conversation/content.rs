@@ -1,4 +1,4 @@
-//! [`Content`]: a text with the pictures in it.
+//! [`Content`]: a text with the [`Image`]s in it.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! [`Conversation`]: the whole conversation, folded directly from its events.
+//! [`Conversation`]: the whole conversation, folded directly from its events; [`Summary`]: all but its entries.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc};
 

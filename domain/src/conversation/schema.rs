@@ -1,4 +1,4 @@
-//! JSON Schema of the types with handwritten serialisation.
+//! JSON Schema of the types with handwritten serialisation, and schemas for other languages.
 
 use std::borrow::Cow;
 

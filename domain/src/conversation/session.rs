@@ -1,4 +1,4 @@
-//! [`Session`]: facts about the session as a whole.
+//! [`Session`]: facts about the session as a whole; [`Authority`]: what its agent may do without asking.
 
 use foldline::position::Timestamp;
 use foldline_json::Text;

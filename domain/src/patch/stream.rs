@@ -1,13 +1,16 @@
 //! [`PatchStream`]: numbered patches with their positions, for other programs.
 
-use foldline::transduce::{Batch, Emitter, KeyedEmitter, Resume};
+use foldline::transduce::{Batch, Emitter, Resume};
 use serde::{Deserialize, Serialize};
 
 use super::{
     ConversationPatch, CorrIdResolver, EntryIndexProvider, EntryIndices, PatchEmitter,
     PatchEmitterState, PatchState,
 };
-use crate::conversation::{DomainEvent, Located, Position, SessionKey};
+use crate::{
+    conversation::{DomainEvent, Located, Position, SessionKey},
+    dynamic::{PerSession, per_session},
+};
 
 /// One patch of the stream: a JSON object `{"seq":1,"position":{"line":1,"offset":0},"patch":[..]}`. Each session has
 /// a separate document, and the patches of all sessions except the first one name it: `"session":1`.
@@ -141,18 +144,9 @@ impl<C: CorrIdResolver> Resume for PatchStream<PatchEmitter<EntryIndices, C>> {
 }
 
 /// One [`PatchStream`] per session.
-pub type SessionPatches = KeyedEmitter<
-    SessionKey,
-    PatchStream,
-    fn(&Located<DomainEvent>) -> SessionKey,
-    fn(&SessionKey) -> PatchStream,
-    fn(&Located<DomainEvent>) -> bool,
->;
+pub type SessionPatches = PerSession<PatchStream, fn(&SessionKey) -> PatchStream>;
 
 /// Patches for each session of a log, each with a separate document.
 pub fn session_patches() -> SessionPatches {
-    let key: fn(&Located<DomainEvent>) -> _ = |event| event.session;
-    let ends: fn(&Located<DomainEvent>) -> _ =
-        |event| matches!(event.item, DomainEvent::SessionEnded);
-    KeyedEmitter::new(key, (|_| PatchStream::default()) as fn(&_) -> _).ending(ends)
+    per_session(|_| PatchStream::default())
 }

@@ -1,4 +1,4 @@
-//! [`Recent`]: the last items of a sequence, by number.
+//! [`Recent`]: the last items of a sequence, by number; [`Sequenced`]: a value with its number.
 
 use std::{collections::VecDeque, ops::Deref, sync::OnceLock};
 

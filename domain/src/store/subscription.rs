@@ -1,4 +1,4 @@
-//! [`Subscription`]: one reader of a store.
+//! [`Subscription`]: one reader of a store; [`Update`]: what it reads.
 
 use std::{
     fmt,

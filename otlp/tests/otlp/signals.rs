@@ -7,8 +7,8 @@ use std::{
 
 use foldline::{position::by_item, transduce::Emitter};
 use foldline_agents::{DynExecutor, Registry};
-use foldline_domain::{DomainEvent, Located};
-use foldline_otlp::{Otlp, Resource, session_signals};
+use foldline_domain::{DomainEvent, Located, per_session};
+use foldline_otlp::{Otlp, Resource};
 use foldline_testkit::run;
 use serde_json::Value;
 
@@ -38,12 +38,12 @@ pub(super) fn events(executor: &DynExecutor, log: &[u8]) -> Vec<Located<DomainEv
 
 /// The requests of these events, without content.
 pub(super) fn requests(events: &[Located<DomainEvent>]) -> Vec<Value> {
-    requests_of(session_signals(|_| by_item(Otlp::default())), events)
+    requests_of(per_session(|_| by_item(Otlp::default())), events)
 }
 
 /// The requests of these events, with content.
 pub(super) fn requests_with_content(events: &[Located<DomainEvent>]) -> Vec<Value> {
-    requests_of(session_signals(|_| by_item(Otlp::default().with_content())), events)
+    requests_of(per_session(|_| by_item(Otlp::default().with_content())), events)
 }
 
 /// The requests of an emitter.

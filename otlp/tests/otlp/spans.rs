@@ -11,9 +11,9 @@ use foldline::position::{Located, Position, by_item};
 use foldline_agents::Registry;
 use foldline_domain::{
     DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Timestamp, TokenUsage, Warning,
-    WarningKind, pricing::Prices,
+    WarningKind, per_session, pricing::Prices,
 };
-use foldline_otlp::{Otlp, session_signals};
+use foldline_otlp::Otlp;
 use serde_json::Value;
 
 use super::signals::{
@@ -245,8 +245,7 @@ fn a_cost_that_the_log_does_not_state_is_estimated() {
         }
     };
     let events = [at(1, named("s")), at(2, prompt()), at(3, used(None)), at(4, used(Some(7.0)))];
-    let emitter =
-        session_signals(|_| by_item(Otlp::default().with_prices(Cow::Owned(prices.clone()))));
+    let emitter = per_session(|_| by_item(Otlp::default().with_prices(Cow::Owned(prices.clone()))));
     let requests = requests_of(emitter, &events);
     let turn = spans(&requests)[0];
     let cost = |name| attribute(turn, name).and_then(Value::as_f64);

@@ -10,9 +10,8 @@ use std::{
 use foldline_render::human;
 
 use super::{
-    body::{joined, kind_of},
     endpoint::{Endpoints, SignalKind},
-    post::{Answer, Poster, encoded},
+    post::{Answer, Poster, encoded, joined, kind_of},
     queue::{Portion, Queue},
 };
 use crate::say::say;

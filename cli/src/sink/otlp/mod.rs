@@ -4,8 +4,6 @@
 //! [`Collector`] sends them, several in one request. A collector that is away never stops the run, nor slows it.
 
 #[cfg(feature = "otlp")]
-mod body;
-#[cfg(feature = "otlp")]
 mod collector;
 #[cfg(feature = "otlp")]
 mod endpoint;
@@ -20,8 +18,8 @@ mod variables;
 use std::borrow::Cow;
 
 use foldline::{position::by_item, transduce::map};
-use foldline_domain::{DynEmitter, SessionKey, lines::Lines, pricing::Prices};
-use foldline_otlp::{Otlp, Signal, session_signals};
+use foldline_domain::{DynEmitter, SessionKey, lines::Lines, per_session, pricing::Prices};
+use foldline_otlp::{Otlp, Signal};
 use foldline_render::redact::Redact;
 
 #[cfg(feature = "otlp")]
@@ -40,12 +38,12 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     };
     match redact {
         false => {
-            let signals = session_signals(move |_| by_item(session()));
+            let signals = per_session(move |_| by_item(session()));
             DynEmitter::new(Lines::json(map(signals, lines), writer))
         }
         // What was replaced is not stored, so it cannot be resumed.
         true => {
-            let signals = session_signals(move |_| by_item(Redact::new(session())));
+            let signals = per_session(move |_| by_item(Redact::new(session())));
             DynEmitter::whole(Lines::json(map(signals, lines), writer), |_, _| {})
         }
     }

@@ -1,4 +1,4 @@
-//! Results that await their call, bounded in count and bytes.
+//! Results that await their call, bounded by [`Limits`] in count and bytes.
 
 use std::collections::{BTreeMap, VecDeque};
 

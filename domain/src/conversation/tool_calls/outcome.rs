@@ -1,4 +1,4 @@
-//! [`ToolOutcome`]: a result with everything that a log may state of it.
+//! [`CallResult`]: a result in the form of an executor; [`ToolOutcome`]: one with all that a log may state.
 
 use std::{marker::PhantomData, mem::discriminant};
 
