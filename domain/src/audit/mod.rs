@@ -104,21 +104,17 @@
 //!
 //! A line of the log that causes no event (a repetition, a blank line) is in no record.
 
-mod canonical;
 mod chain;
 mod event_record;
 mod record;
 mod sign;
-mod trail;
 mod verify;
 
 pub use self::sign::{KeyError, PublicKey, SigningKey};
 pub use self::{
-    canonical::{canonical_json, event_digest},
-    chain::{AuditChain, Head},
+    chain::{AuditChain, AuditTrail, AuditTrailState, Head},
     event_record::{EventRecord, EventRecords},
-    record::{MAX_LINE, MAX_SUMMARY, MAX_TEXT},
+    record::{MAX_LINE, MAX_SUMMARY, MAX_TEXT, canonical_json, event_digest},
     sign::Signature,
-    trail::{AuditTrail, AuditTrailState},
     verify::{About, BrokenRecord, Problem, Verified, Verifier, verify},
 };

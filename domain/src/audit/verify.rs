@@ -1,6 +1,6 @@
 //! [`verify`]: checks whether a trail is intact, and finds the first break.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use serde_json::Value;
 
@@ -169,20 +169,11 @@ pub fn verify(
 /// beginning is kept.
 fn read_line(trail: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
-    loop {
-        let bytes = match trail.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            bytes => bytes?,
-        };
-        let end = bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
-        let length = end.unwrap_or(bytes.len());
-        let kept = length.min((MAX_LINE + 1).saturating_sub(line.len()));
-        line.extend_from_slice(bytes.get(..kept).unwrap_or_default());
-        trail.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(!line.is_empty());
-        }
+    trail.take(MAX_LINE as u64 + 1).read_until(b'\n', line)?;
+    if line.len() > MAX_LINE && !line.ends_with(b"\n") {
+        trail.skip_until(b'\n')?;
     }
+    Ok(!line.is_empty())
 }
 
 /// Verifies a trail line by line.

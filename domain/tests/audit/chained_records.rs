@@ -63,6 +63,24 @@ fn records_about_the_trail_are_canonical_and_linked() {
 }
 
 #[test]
+fn a_line_that_is_too_long_is_one_damaged_record() {
+    let (mut chain, mut lines) = (AuditChain::default(), [const { Vec::new() }; 3]);
+    for (commits, line) in (1..).zip(&mut lines) {
+        chain.append_gap(0, commits, line);
+    }
+    let [first, second, third] = &lines;
+    for length in [MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 3 * MAX_LINE] {
+        let long = [&vec![b'x'; length][..], b"\n"].concat();
+        let found = |trail: &[&[u8]]| verify(&*trail.concat(), |_| ()).unwrap().unwrap_err();
+        let found_at_once = found(&[first, &long, second]);
+        assert_eq!(found_at_once.line, 2);
+        assert!(matches!(found_at_once.problem, Problem::Damaged { expected: 2, .. }));
+        let problem = Problem::Reordered { expected: 2, found: 3, at: 4 };
+        assert_eq!(found(&[first, third, &long, second]), BrokenRecord { line: 2, problem });
+    }
+}
+
+#[test]
 fn contents_are_always_bound() {
     let warning = || DomainEvent::from(Warning::new(WarningKind::Malformed, "x"));
     let bare = Located::new(Position::default(), warning());
