@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{
     call::is_title_of,
     diff,
-    icon::icon,
+    label::icon,
     markdown::{folded_after, markdown},
     output::{output, trim_lines},
     search_results::SearchResults,

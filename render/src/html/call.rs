@@ -12,8 +12,7 @@ use super::{
     body::body,
     diff,
     fragment::{Rendered, Setting},
-    icon::{icon, of_action, of_status},
-    label::{path, readable},
+    label::{action_symbol, icon, path, readable, status_symbol},
     picture::{self, pictures, without_placeholders},
     search_results::SearchResults,
     text::{first_line, line},
@@ -33,7 +32,7 @@ pub(super) fn render(
     const END: &str = "</div></details></article>";
     const ANSWER: &str = "<div class=\"answer\">";
     let tool = &*without_pictures(entry, tool);
-    let (symbol, status) = of_status(&tool.status);
+    let (symbol, status) = status_symbol(&tool.status);
     let is_running = matches!(tool.status, ToolStatus::Created | ToolStatus::InProgress);
     let name = call_text::name(tool);
     let shown = readable(&name);
@@ -54,7 +53,7 @@ pub(super) fn render(
             (time::link(index, entry, &setting.medium.clock))
             details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
-                    (icon("i kind", of_action(action)))
+                    (icon("i kind", action_symbol(action)))
                     span.name title=[is_renamed.then(|| line(&*name))] { (line(&*shown)) }
                     (title(entry, tool))
                     (facts(entry, tool, setting))

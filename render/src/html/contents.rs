@@ -6,10 +6,8 @@ use maud::{Markup, html};
 
 use super::{
     Page,
-    file::file,
-    icon::icon,
-    label::agent_family,
-    page::Facts,
+    label::{agent_family, icon},
+    page::{Facts, file},
     text::line,
     time::{Clock, DATED},
 };

@@ -8,7 +8,7 @@ use maud::{Markup, Render, html};
 use super::{
     call,
     fragment::{Rendered, Setting},
-    icon::icon,
+    label::icon,
     markdown::{folded_after, markdown},
     output::{folded, output, trim_lines},
     picture::{self, pictures, without_placeholders},

@@ -1,7 +1,9 @@
-//! Names on a page: of agents, of tools, of files, and of the languages of code.
+//! Names on a page, of agents, of tools, of files, and of the languages of code; and icons: references to the symbols of
+//! [`SPRITE`], which a page contains once.
 
 use std::borrow::Cow;
 
+use foldline_domain::{ActionType, ToolKind, ToolStatus};
 use maud::{Markup, html};
 
 use super::text::line;
@@ -48,4 +50,43 @@ pub(super) fn language_named(name: &str) -> Option<String> {
     let is_name =
         (1..=12).contains(&name.len()) && name.bytes().all(|it| it.is_ascii_alphanumeric());
     is_name.then(|| name.to_ascii_lowercase())
+}
+
+/// The symbols used by fragments, as one `<svg>` that a page contains once, before the fragments.
+pub const SPRITE: &str = include_str!("sprite.svg");
+
+/// An icon. The text next to it has the same meaning.
+pub(super) fn icon(class: &str, symbol: &str) -> Markup {
+    html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (symbol) } {} } }
+}
+
+/// The symbol of an action.
+pub(super) fn action_symbol(action: &ActionType) -> &'static str {
+    match (action, action.kind()) {
+        (ActionType::TodoManagement { .. } | ActionType::PlanPresentation { .. }, _) => "todo",
+        (ActionType::Question { .. }, _) => "ask",
+        (ActionType::TaskCreate { .. }, _) => "task",
+        (_, ToolKind::Read) => "read",
+        (_, ToolKind::Edit) => "edit",
+        (_, ToolKind::Delete) => "delete",
+        (_, ToolKind::Move) => "move",
+        (_, ToolKind::Search) => "search",
+        (_, ToolKind::Execute) => "execute",
+        (_, ToolKind::Fetch) => "fetch",
+        (_, ToolKind::Think | ToolKind::Other) => "tool",
+    }
+}
+
+/// The symbol and the word for a call's status. Success has no symbol: the style sheet draws it.
+pub(super) fn status_symbol(status: &ToolStatus) -> (Option<&'static str>, &'static str) {
+    match status {
+        ToolStatus::Created | ToolStatus::InProgress => (Some("run"), "running"),
+        ToolStatus::PendingApproval => (Some("wait"), "waiting for permission"),
+        ToolStatus::Success => (None, "ok"),
+        ToolStatus::Failed => (Some("fail"), "failed"),
+        ToolStatus::Denied { .. } => (Some("deny"), "denied"),
+        ToolStatus::Cancelled => (Some("deny"), "cancelled"),
+        ToolStatus::Unfinished => (Some("open"), "unfinished"),
+        ToolStatus::Unknown => (Some("open"), "outcome not stated"),
+    }
 }

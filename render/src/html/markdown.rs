@@ -11,8 +11,7 @@ use pulldown_cmark::{
 };
 
 use super::{
-    icon::icon,
-    label::language_named,
+    label::{icon, language_named},
     text::{line, text},
 };
 use crate::text::terminal::is_web;

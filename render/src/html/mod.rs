@@ -27,9 +27,7 @@ mod contents;
 mod diff;
 mod emitter;
 mod entry;
-mod file;
 mod fragment;
-mod icon;
 mod label;
 mod markdown;
 mod output;
@@ -43,9 +41,7 @@ mod words;
 pub use self::{
     contents::Contents,
     emitter::{HtmlEmitter, HtmlEmitterState},
-    file::SHEET,
     fragment::{Fragment, Place},
-    icon::SPRITE,
-    label::agent_family,
-    page::{History, Page, SHARED_SCRIPT, Snapshot},
+    label::{SPRITE, agent_family},
+    page::{History, Page, SHARED_SCRIPT, SHEET, Snapshot},
 };

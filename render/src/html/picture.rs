@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use foldline_domain::{EntryIdx, Image, NormalizedEntry, Text};
 use maud::{Markup, html};
 
-use super::{icon::icon, text::line};
+use super::{label::icon, text::line};
 use crate::text::human;
 
 /// The longest base64 text of a picture in a file, in bytes. A page of a server links its pictures instead.

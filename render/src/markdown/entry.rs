@@ -6,10 +6,7 @@ use foldline_domain::{
     ActionType, FileChange, NormalizedEntry, NormalizedEntryType, ToolResult, ToolStatus, ToolUse,
 };
 
-use super::{
-    fence::{code, fence, inline},
-    prose::{prose, quote},
-};
+use super::prose::{code, fence, inline, prose, quote};
 use crate::{
     human,
     text::{

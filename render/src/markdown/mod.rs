@@ -15,7 +15,6 @@
 //! ```
 
 mod entry;
-mod fence;
 mod harmless;
 mod prose;
 
@@ -27,7 +26,7 @@ use foldline_domain::{
     title::Title,
 };
 
-use self::{entry::entry, fence::inline};
+use self::{entry::entry, prose::inline};
 use super::human;
 
 /// The number of characters of a prompt used as a title.
@@ -65,7 +64,7 @@ impl Markdown {
         }
         if let Some(note) = &self.note {
             document.push_str("---\n\n");
-            fence::fence(&mut document, "", note);
+            prose::fence(&mut document, "", note);
         }
         document.truncate(document.trim_end().len());
         document.push('\n');

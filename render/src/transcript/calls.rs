@@ -8,7 +8,7 @@ use std::{
 use foldline_domain::{CorrId, NormalizedEntry, ToolStatus};
 use serde::{Deserialize, Serialize};
 
-use super::{row::Row, style::Ink};
+use super::row::{Ink, Row};
 
 /// Open calls, and the counts of ended ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -3,7 +3,12 @@
 use foldline_domain::CorrId;
 use serde::{Deserialize, Serialize};
 
-use super::{calls::Calls, page::Page, row::Row, style::Ink, wrap::clip};
+use super::{
+    calls::Calls,
+    page::Page,
+    row::{Ink, Row},
+    wrap::clip,
+};
 
 /// The end of the transcript.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -16,7 +16,6 @@ mod safe_text;
 mod session;
 mod sessions;
 mod speech;
-mod style;
 mod tool;
 mod wrap;
 
@@ -33,13 +32,12 @@ use self::{
     calls::{Calls, OpenCall, lane},
     flow::{Flow, Spacing},
     page::Page,
-    row::Row,
-    style::Ink,
+    row::{Ink, Row},
     tool::Heading,
 };
 pub use self::{
+    row::TranscriptStyle,
     sessions::{SessionTranscripts, SessionTranscriptsState},
-    style::TranscriptStyle,
 };
 
 /// Writes a human-readable conversation: one text of one or more lines for each visible event.

@@ -6,9 +6,8 @@ use foldline::transduce::Batch;
 use foldline_domain::Lines;
 
 use super::{
-    row::Row,
+    row::{Ink, Row, TranscriptStyle},
     safe_text::SafeText,
-    style::{Ink, TranscriptStyle},
     wrap::{Wrapped, clip, hard_wrap},
 };
 use crate::human;

@@ -7,9 +7,8 @@ use foldline_domain::{
 
 use super::{
     page::{Extent, Page},
-    row::Row,
+    row::{Ink, Row},
     safe_text::SafeText,
-    style::Ink,
     wrap::{Wrapped, clip, width, wrap},
 };
 use crate::{

@@ -6,7 +6,7 @@ use foldline_domain::{EscapedText, Lines, Text};
 use memchr::memchr;
 
 use super::{
-    style::Ink,
+    row::Ink,
     wrap::{TAB, clipped, columns, width},
 };
 use crate::terminal::{

@@ -2,7 +2,13 @@
 
 use foldline_domain::{Outcome, Session, SessionId, SessionKey, Summary, Text, TokenUsage};
 
-use super::{calls::Calls, page::Page, row::Row, safe_text::SafeText, style::Ink, wrap::wrap_line};
+use super::{
+    calls::Calls,
+    page::Page,
+    row::{Ink, Row},
+    safe_text::SafeText,
+    wrap::wrap_line,
+};
 use crate::human;
 
 /// Prints the session's facts.

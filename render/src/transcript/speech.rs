@@ -2,7 +2,12 @@
 
 use foldline_domain::{NormalizedEntryType, Text};
 
-use super::{page::Page, row::Row, safe_text::SafeText, style::Ink, wrap::wrap};
+use super::{
+    page::Page,
+    row::{Ink, Row},
+    safe_text::SafeText,
+    wrap::wrap,
+};
 use crate::text::printed::spoken_spelling;
 
 /// The style of a speaker.

@@ -6,9 +6,8 @@ use foldline_domain::{ActionType, Lines, NormalizedEntry, ToolKind, ToolUse};
 
 use super::{
     page::Page,
-    row::Row,
+    row::{Ink, Row},
     safe_text::SafeText,
-    style::Ink,
     wrap::{Wrapped, clip, wrap, wrap_line},
 };
 use crate::{

@@ -4,8 +4,7 @@ use foldline_domain::{Allowed, Authority, Outcome, Session, Text, TokenUsage};
 use maud::{Markup, html};
 
 use super::super::{
-    icon::icon,
-    label::agent_family,
+    label::{agent_family, icon},
     text::line,
     time::{Clock, DATED},
 };

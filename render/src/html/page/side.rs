@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::{
-    icon::icon,
-    label::{path, readable},
+    label::{icon, path, readable},
     text::line,
     time::Clock,
 };

@@ -5,10 +5,10 @@ use std::{ops::Range, sync::Arc};
 use foldline_domain::EntryIdx;
 use maud::{Markup, Render};
 
+use super::REST;
 use super::{about, facts::Facts, side};
 use crate::html::{
     emitter::with_last,
-    file::REST,
     fragment::{Fragment, Place},
     time::Clock,
 };
