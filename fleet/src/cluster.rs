@@ -5,7 +5,7 @@ use std::{env, fs, path::PathBuf};
 use clap::Args;
 use rdkafka::{ClientConfig, config::RDKafkaLogLevel};
 
-use crate::{error::Error, topics::Topics};
+use crate::{error::Error, settings::Topics};
 
 /// The options of every verb that connects to brokers.
 #[derive(Clone, Debug, Default, Args)]

@@ -1,27 +1,29 @@
-//! [`Connection`]: a client that reads metadata of a cluster, with clear error messages.
+//! [`Connection`]: a client that reads metadata of a cluster; [`await_sound`]: checks the topics of a fleet.
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
 use foldline_render::terminal::neutralise_line;
 use rdkafka::{
-    ClientConfig, ClientContext,
+    ClientConfig, ClientContext, Offset, TopicPartitionList,
     admin::{AdminClient, AdminOptions, ResourceSpecifier},
     client::DefaultClientContext,
-    consumer::{BaseConsumer, Consumer, ConsumerContext},
+    consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
     metadata::{Metadata, MetadataPartition},
 };
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    error::Error,
-    settings::{Found, Role},
-    topics::Topics,
+    error::{Error, locked, report},
+    settings::{ExistingTopic, Role, Topics, judge},
 };
 
 /// Timeout of a request to the cluster.
@@ -29,7 +31,7 @@ pub(super) const WAIT: Duration = Duration::from_secs(8);
 
 /// Records connection errors: the error of a call says only that there is no connection.
 #[derive(Default)]
-pub(super) struct Heard(Mutex<Option<Reason>>);
+pub(super) struct ConnectionErrors(Mutex<Option<Reason>>);
 
 /// The reason why there is no connection.
 struct Reason {
@@ -38,12 +40,12 @@ struct Reason {
     is_denied: bool,
 }
 
-impl ClientContext for Heard {
+impl ClientContext for ConnectionErrors {
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::warn!("librdkafka: {error}: {reason}");
         // `AllBrokersDown` is a consequence: the errors of the individual brokers are more specific.
         if error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
-            let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut heard = locked(&self.0);
             let text = neutralise_line(reason).into_owned();
             let is_denied = error.rdkafka_error_code() == Some(RDKafkaErrorCode::Authentication);
             // A connection that is closed for that reason is another error.
@@ -54,13 +56,13 @@ impl ClientContext for Heard {
     }
 }
 
-impl ConsumerContext for Heard {}
+impl ConsumerContext for ConnectionErrors {}
 
 /// A client that reads from a cluster and never changes it by reading.
 pub(super) struct Connection {
     addresses: String,
     /// Requests use a consumer: a producer that asks about a topic may create it.
-    pub(super) consumer: BaseConsumer<Heard>,
+    pub(super) consumer: BaseConsumer<ConnectionErrors>,
     admin: AdminClient<DefaultClientContext>,
     runtime: Runtime,
 }
@@ -70,7 +72,7 @@ pub(super) struct Cluster {
     /// The number of brokers.
     pub(super) brokers: usize,
     /// The existing topics of the fleet.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ExistingTopic>,
     /// Internal topics of the cluster with a single replica, although there are several brokers.
     pub(super) kept_once: Vec<&'static str>,
 }
@@ -86,7 +88,7 @@ impl Connection {
             .set("group.id", group)
             .set("enable.auto.commit", "false")
             .set("isolation.level", "read_committed");
-        let consumer = config.create_with_context(Heard::default()).map_err(failed)?;
+        let consumer = config.create_with_context(ConnectionErrors::default()).map_err(failed)?;
         let admin = client.create().map_err(failed)?;
         let runtime = Builder::new_current_thread().build();
         let runtime = runtime
@@ -102,8 +104,7 @@ impl Connection {
             while self.consumer.poll(Duration::from_millis(10)).is_some()
                 && begun.elapsed() < Duration::from_secs(1)
             {}
-            let heard = &self.consumer.context().0;
-            let reason = heard.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let reason = locked(&self.consumer.context().0).take();
             let brokers = self.addresses.clone();
             match reason {
                 Some(Reason { text: reason, is_denied: true }) => Error::Denied { brokers, reason },
@@ -137,7 +138,7 @@ impl Connection {
             if topic.partitions().is_empty() {
                 continue;
             }
-            found.push(Found {
+            found.push(ExistingTopic {
                 role,
                 name: name.to_owned(),
                 partitions: topic.partitions().len(),
@@ -164,7 +165,7 @@ impl Connection {
 
     /// Requests the settings of topics. Settings that this client may not read are omitted. Returns whether the
     /// broker that answered knows the topics.
-    fn describe(&self, found: &mut [Found]) -> Result<bool, Error> {
+    fn describe(&self, found: &mut [ExistingTopic]) -> Result<bool, Error> {
         if found.is_empty() {
             return Ok(true);
         }
@@ -214,4 +215,94 @@ impl Connection {
 
 fn options() -> AdminOptions {
     AdminOptions::new().request_timeout(Some(WAIT)).operation_timeout(Some(WAIT))
+}
+
+/// The pause between two requests to brokers that do not answer.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Checks the topics of a fleet; the topics in `needed` must exist.
+///
+/// Other topics and settings that cannot be read are not an error: a worker does not need the right to read settings,
+/// nor a sink the right to see topics that it does not read.
+fn ensure_sound(client: &ClientConfig, topics: &Topics, needed: &[Role]) -> Result<(), Error> {
+    let connection = Connection::open(client, &topics.group())?;
+    let cluster = connection.look(topics)?;
+    let mut verdict = judge(&cluster.found, cluster.brokers, None, None);
+    verdict.wrong.extend(missing(topics, &cluster.found, needed));
+    for note in &verdict.notes {
+        tracing::warn!("{note}");
+    }
+    match verdict.wrong.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Unsound(verdict.wrong)),
+    }
+}
+
+/// The same, as soon as the brokers answer: a program that is started while they are unreachable need not be
+/// restarted. `false` if the program receives a signal to end in the meantime. After `limit` it is an error.
+pub(super) fn await_sound(
+    client: &ClientConfig,
+    topics: &Topics,
+    needed: &[Role],
+    stop: &AtomicBool,
+    limit: Option<Duration>,
+) -> Result<bool, Error> {
+    let (mut is_reported, begun) = (false, Instant::now());
+    while !stop.load(Ordering::Relaxed) {
+        match ensure_sound(client, topics, needed) {
+            Err(error @ (Error::Unreachable { .. } | Error::Cluster { .. }))
+                if limit.is_none_or(|limit| begun.elapsed() < limit) =>
+            {
+                if !std::mem::replace(&mut is_reported, true) {
+                    report(&format!(
+                        "the brokers do not answer ({error}); nothing is lost, this program begins when they answer"
+                    ));
+                }
+                thread::sleep(PAUSE);
+            }
+            ended => {
+                if is_reported && ended.is_ok() {
+                    report("the brokers are back");
+                }
+                return ended.map(|()| true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// A message that names the missing topics among the needed ones.
+pub(super) fn missing(topics: &Topics, found: &[ExistingTopic], needed: &[Role]) -> Option<String> {
+    let is_found = |role: Role| found.iter().any(|topic| topic.role == role);
+    let missing = needed.iter().filter(|role| !is_found(**role));
+    let names: Vec<_> = missing.map(|role| role.topic(topics)).collect();
+    match names.is_empty() {
+        true => None,
+        false => Some(format!(
+            "there is no topic {}, or this client may not see it; run `foldline-fleet init`",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Reports the offsets of the next messages to the group of a consumer, for programs that monitor lag. Nothing depends
+/// on them: the authoritative offsets are in the database of a sink, and in the transactions of a worker. (A
+/// transaction can also commit offsets of a group, but librdkafka waits for ever if the coordinator of the group is
+/// lost at the wrong moment.)
+pub(crate) fn report_offsets<C: ConsumerContext>(
+    topic: &str,
+    consumer: &BaseConsumer<C>,
+    next: impl IntoIterator<Item = (i32, i64)>,
+    mode: CommitMode,
+) {
+    let mut offsets = TopicPartitionList::new();
+    let reported = next
+        .into_iter()
+        .try_for_each(|(partition, next)| {
+            offsets.add_partition_offset(topic, partition, Offset::Offset(next))
+        })
+        .and_then(|()| consumer.commit(&offsets, mode));
+    if let Err(error) = reported {
+        tracing::debug!(%error, topic, "cannot report the offsets to the group");
+    }
 }

@@ -1,16 +1,19 @@
-//! [`Error`]: the errors of the program, as messages for users.
+//! [`Error`]: the errors of the program, as messages for users, and how messages are printed.
 
 use std::{
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use foldline::{ledger::SourceName, source::SourceError};
 use foldline_cli::shared;
 use foldline_database::{StoreError, postgres::PostgresError, sqlite::SqliteError};
+use foldline_render::terminal::neutralise_line;
 use rdkafka::error::KafkaError;
 
-use crate::{exit, ledger::KafkaLedgerError, say::say};
+use crate::ledger::KafkaLedgerError;
 
 /// The reason why the program failed.
 #[derive(Debug, thiserror::Error)]
@@ -90,8 +93,8 @@ impl Error {
     pub(crate) fn report(&self) {
         match self {
             _ if self.is_closed_pipe() => {}
-            Self::Unsound(all) => all.iter().for_each(|wrong| say(wrong)),
-            error => say(&error.to_string()),
+            Self::Unsound(all) => all.iter().for_each(|wrong| report(wrong)),
+            error => report(&error.to_string()),
         }
     }
 
@@ -99,12 +102,34 @@ impl Error {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    pub(crate) fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            _ if self.is_closed_pipe() => exit::SUCCESS,
-            Self::Shared(error) => error.exit_code(),
-            Self::WrongUse(_) => exit::USAGE,
-            _ => exit::FAILED,
+            _ if self.is_closed_pipe() => ExitCode::SUCCESS,
+            Self::Shared(error) => error.exit_code().into(),
+            Self::WrongUse(_) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
         }
     }
+}
+
+/// Exit codes and variables, for `--help`.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  success
+  1  failed: something could not be read or written, or the brokers failed
+  2  wrong use
+  4  no agent keeps logs on this machine, and no logs were specified
+
+Environment:
+  FOLDLINE_BROKERS  bootstrap brokers
+  RUST_LOG          what to log to stderr, e.g. foldline_fleet=debug";
+
+/// Prints a line on standard error. Write errors are ignored.
+pub(crate) fn report(message: &str) {
+    let _ = writeln!(io::stderr(), "foldline-fleet: {}", neutralise_line(message));
+}
+
+/// Locks a value that is complete between any two statements, even after a panic.
+pub(crate) fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

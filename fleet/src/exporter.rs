@@ -1,10 +1,10 @@
-//! [`Exporter`]: serves the metrics and the health of a running program.
+//! What a running program reports: [`Exporter`] serves metrics and health; [`Heartbeat`] is the message of a shipper.
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{
@@ -13,9 +13,13 @@ use axum::{
     routing::get,
 };
 use foldline_cli::shared::version;
+use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 
-use crate::{error::Error, metric::Family};
+use crate::{
+    error::{Error, locked},
+    metric::Family,
+};
 
 /// How long the program may do nothing before it counts as stuck. A commit may take a while.
 const STUCK: Duration = Duration::from_secs(120);
@@ -78,10 +82,6 @@ impl Exporter {
     }
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn build_info(verb: &str) -> Family {
     let labels = [("version", version()), ("verb", verb.to_owned())];
     Family::new("foldline_fleet_build_info", "The version of the program", [(labels, 1.0)])
@@ -113,4 +113,62 @@ fn answer_readiness(state: &Mutex<State>) -> Answer {
         None => answer(StatusCode::OK, "ok\n".to_owned()),
         Some(problem) => answer(StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
     }
+}
+
+/// The interval at which a shipper reports.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(30);
+
+/// The maximum number of positions in a heartbeat at which bytes may be missing.
+pub(crate) const HOLES: usize = 100;
+
+/// The report of a shipper, as a message of a compacted topic. The key is the name of the shipper: its machine and its
+/// checkpoint. A shipper that no longer reports, and has not ended, has died, or cannot reach the brokers. Times are
+/// milliseconds since 1970, by the clock of its machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Heartbeat {
+    /// The machine.
+    pub(crate) host: String,
+    /// The version of the program.
+    pub(crate) version: String,
+    /// When this run began.
+    pub(crate) started: i64,
+    /// When this was sent.
+    pub(crate) at: i64,
+    /// The run has ended as intended.
+    pub(crate) ended: bool,
+    /// The number of logs.
+    pub(crate) logs: u64,
+    /// The number of logs that cannot be read at present.
+    pub(crate) unreadable: u64,
+    /// Pieces and bytes that this run has sent.
+    pub(crate) pieces: u64,
+    pub(crate) bytes: u64,
+    /// Pieces that the brokers have not acknowledged.
+    pub(crate) unacknowledged: u64,
+    /// When the brokers last acknowledged a piece in this run.
+    pub(crate) acknowledged_at: Option<i64>,
+    /// The number of positions at which bytes may be missing, and the first of them.
+    pub(crate) hole_count: u64,
+    pub(crate) holes: Vec<MissingBytes>,
+}
+
+/// A position of a log at which bytes may be missing: they were destroyed before they were read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct MissingBytes {
+    pub(crate) source: String,
+    pub(crate) path: String,
+    /// `FILE:OFFSET`, as in messages.
+    pub(crate) position: String,
+    pub(crate) note: String,
+}
+
+/// The present time in milliseconds since 1970.
+pub(crate) fn now() -> i64 {
+    milliseconds(SystemTime::now())
+}
+
+/// A time in milliseconds since 1970.
+pub(crate) fn milliseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    process::ExitCode,
     thread,
     time::{Duration, Instant},
 };
@@ -16,13 +17,9 @@ use rdkafka::{
 
 use crate::{
     cluster::ClusterArgs,
-    connection::{Cluster, Connection},
-    error::Error,
-    exit,
-    say::say,
-    settings::{Found, Role, Verdict, judge, retention},
-    sound::missing,
-    topics::Topics,
+    connection::{Cluster, Connection, missing},
+    error::{Error, report},
+    settings::{ExistingTopic, Role, Topics, Verdict, judge, retention},
 };
 
 /// The default number of partitions of a topic.
@@ -68,7 +65,7 @@ pub(crate) struct InitArgs {
     retention: u32,
 }
 
-pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
+pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let connection = Connection::open(&client, &topics.group())?;
@@ -84,14 +81,14 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, Error> {
     }
     print(&cluster.found).map_err(Error::Output)?;
     for note in &verdict.notes {
-        say(note);
+        report(note);
     }
     if !verdict.wrong.is_empty() {
         return Err(Error::Unsound(verdict.wrong));
     }
     try_transactions(&client, &topics)?;
-    say("the topics are correct");
-    Ok(exit::SUCCESS)
+    report("the topics are correct");
+    Ok(ExitCode::SUCCESS)
 }
 
 impl InitArgs {
@@ -124,7 +121,7 @@ fn make(
         }
         Some(asked) => asked,
         None if brokers < REPLICAS => {
-            say(&format!(
+            report(&format!(
                 "the cluster has {brokers} broker{}: topics get {brokers} of {REPLICAS} replicas",
                 if brokers == 1 { "" } else { "s" }
             ));
@@ -154,7 +151,7 @@ fn make(
         .collect();
     connection.make(&new)?;
     for (name, _) in &planned {
-        say(&format!("created the topic {name}"));
+        report(&format!("created the topic {name}"));
     }
     Ok(())
 }
@@ -195,7 +192,7 @@ fn try_transactions(client: &ClientConfig, topics: &Topics) -> Result<(), Error>
 }
 
 /// Prints a table of topics.
-fn print(found: &[Found]) -> io::Result<()> {
+fn print(found: &[ExistingTopic]) -> io::Result<()> {
     if found.is_empty() {
         return Ok(());
     }
@@ -206,7 +203,8 @@ fn print(found: &[Found]) -> io::Result<()> {
         ["topic", "partitions", "replicas", "in sync at least", "policy", "kept"],
     );
     let unknown = || "?".to_owned();
-    let setting = |topic: &Found, name| topic.setting(name).map_or_else(unknown, str::to_owned);
+    let setting =
+        |topic: &ExistingTopic, name| topic.setting(name).map_or_else(unknown, str::to_owned);
     let rows: Vec<_> = found
         .iter()
         .map(|topic| {

@@ -18,32 +18,22 @@
 //! `fleet/README.md` is for operators of a fleet: topics and their messages, sizing, failures, rights.
 #![forbid(unsafe_code)]
 
-mod args;
 mod cluster;
 mod connection;
-mod deleted;
 mod error;
-mod exit;
 mod exporter;
-mod heartbeat;
 mod init;
 pub mod ledger;
-mod members;
+mod marks;
 mod messages;
 mod metric;
 mod piece;
-mod place;
 mod release;
 mod run;
-mod say;
-mod schema;
 mod settings;
 mod ship;
 mod sink;
-mod sound;
 mod status;
-mod topics;
-mod unfolded;
 mod work;
 
 pub use self::run::Fleet;

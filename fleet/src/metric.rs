@@ -24,22 +24,6 @@ impl Family {
         Self { name, help, values: values.collect() }
     }
 
-    /// A single value.
-    pub(super) fn one(name: &'static str, help: &'static str, value: f64) -> Self {
-        Self::new(name, help, [([], value)])
-    }
-
-    /// One value per partition.
-    pub(super) fn by_partition(
-        name: &'static str,
-        help: &'static str,
-        values: impl IntoIterator<Item = (i32, f64)>,
-    ) -> Self {
-        let labelled =
-            |(partition, value): (i32, f64)| ([("partition", partition.to_string())], value);
-        Self::new(name, help, values.into_iter().map(labelled))
-    }
-
     /// The lines of the metric.
     pub(super) fn text(&self) -> String {
         let Self { name, help, values } = self;
@@ -60,6 +44,21 @@ impl Family {
     }
 }
 
+/// A metric with a single value.
+pub(super) fn one(name: &'static str, help: &'static str, value: f64) -> Family {
+    Family::new(name, help, [([], value)])
+}
+
+/// A metric with one value per partition.
+pub(super) fn by_partition(
+    name: &'static str,
+    help: &'static str,
+    values: impl IntoIterator<Item = (i32, f64)>,
+) -> Family {
+    let labelled = |(partition, value): (i32, f64)| ([("partition", partition.to_string())], value);
+    Family::new(name, help, values.into_iter().map(labelled))
+}
+
 fn escaped(value: &str) -> String {
     value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
 }
@@ -70,13 +69,13 @@ mod tests {
 
     #[test]
     fn figures_are_written_as_prometheus_reads_them() {
-        let family = Family::by_partition("foldline_lag", "What waits", [(0, 1.0), (3, 0.5)]);
+        let family = by_partition("foldline_lag", "What waits", [(0, 1.0), (3, 0.5)]);
         assert_eq!(
             family.text(),
             "# HELP foldline_lag What waits\n# TYPE foldline_lag gauge\n\
              foldline_lag{partition=\"0\"} 1\nfoldline_lag{partition=\"3\"} 0.5\n"
         );
-        let one = Family::one("foldline_commits_total", "Commits", 7.0).text();
+        let one = one("foldline_commits_total", "Commits", 7.0).text();
         assert!(one.contains("TYPE foldline_commits_total counter"), "{one}");
         let labels = [("a", "x\"\\\n".to_owned()), ("b", "y".to_owned())];
         let odd = Family::new("foldline_odd", "Odd", [(labels, 1.0)]).text();

@@ -1,6 +1,6 @@
 //! `foldline-fleet release`: lets a source continue that was held back.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Args;
 use foldline::ledger::{Ledger, Mark, SourceName};
@@ -16,14 +16,11 @@ use rdkafka::{
 use crate::{
     cluster::ClusterArgs,
     connection::{Connection, WAIT},
-    error::Error,
-    exit::{self, EXIT_CODES},
+    error::{EXIT_CODES, Error, report},
     ledger::{self, Cluster, INPUT, KafkaLedger},
-    piece::Piece,
-    place::Place,
-    say::say,
-    sink::{Destination, Held, held},
-    unfolded::Unfolded,
+    marks::{Unfolded, mark},
+    piece::{Piece, Place},
+    sink::{Destination, HeldSource, held},
 };
 
 /// The options of `foldline-fleet release`.
@@ -52,12 +49,12 @@ pub(crate) struct ReleaseArgs {
 /// The time to wait while a sink writes to the database.
 const LOCKED: Duration = Duration::from_secs(10);
 
-pub(crate) fn run(args: &ReleaseArgs) -> Result<u8, Error> {
+pub(crate) fn run(args: &ReleaseArgs) -> Result<ExitCode, Error> {
     match &args.db {
         Some(db) => in_database(args, db)?,
         None => in_states(args)?,
     }
-    Ok(exit::SUCCESS)
+    Ok(ExitCode::SUCCESS)
 }
 
 fn in_database(args: &ReleaseArgs, db: &std::path::Path) -> Result<(), Error> {
@@ -65,17 +62,16 @@ fn in_database(args: &ReleaseArgs, db: &std::path::Path) -> Result<(), Error> {
     let mut database = Destination::open(&place, None, LOCKED)?;
     let topics = args.cluster.topics();
     let held = held(database.marks()?, &topics.events).into_iter();
-    let Some(Held { mark: name, mut unstored, .. }) =
+    let Some(HeldSource { mark: name, mut unstored, .. }) =
         held.into_iter().find(|held| held.source.as_str() == args.source)
     else {
         return Err(none(&args.source, &database.name()));
     };
     (unstored.released, unstored.skip) = (true, args.skip);
-    let state = Json::of(&unstored).map_err(|error| Error::Output(error.into()))?;
-    let committed = database.commit(&[], &[], &[Mark { name, state }]);
+    let committed = database.commit(&[], &[], &[mark(name, &unstored)?]);
     committed.map_err(|error| Error::Shipping(error.to_string()))?;
     database.close()?;
-    say("the next sink that starts reads the events of this source again");
+    report("the next sink that starts reads the events of this source again");
     Ok(())
 }
 
@@ -101,14 +97,12 @@ fn in_states(args: &ReleaseArgs) -> Result<(), Error> {
         // The worker may have committed since.
         let Some(Unfolded { from, .. }) = held(ledger.mark(&name)?.as_ref()) else { break };
         let input: Option<i64> = ledger.mark(INPUT)?.and_then(|mark| mark.get().parse().ok());
-        let input = Json::of(&input.unwrap_or(0).min(from));
-        let input = input.map_err(|error| Error::Output(error.into()))?;
-        let marks =
-            [Mark { name: INPUT.to_owned(), state: input }, Mark { name, state: Json::default() }];
+        let input = mark(INPUT, &input.unwrap_or(0).min(from))?;
+        let marks = [input, Mark { name, state: Json::default() }];
         let committed = ledger.commit(&[], &marks);
         committed.map_err(|error| Error::Shipping(error.to_string()))?;
         wake(&client, &topics.logs, partition, &source)?;
-        say(&format!("partition {partition} is read again from offset {from} for this source"));
+        report(&format!("partition {partition} is read again from offset {from} for this source"));
         return Ok(());
     }
     Err(none(&args.source, &topics.state))

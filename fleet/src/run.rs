@@ -1,15 +1,27 @@
-//! [`Fleet`]: the program as a value.
+//! [`Fleet`]: the program as a value, and its command line.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
 
-use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, builder::PossibleValue};
+use clap::{
+    Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand,
+    builder::PossibleValue,
+};
 use foldline_agents::{DynExecutor, Registry};
-use foldline_cli::shared::log_to_stderr;
+use foldline_cli::shared::{log_to_stderr, version};
 
 use crate::{
-    args::{Args, Command},
-    error::Error,
-    init, release, schema, ship, sink, status, work,
+    error::{EXIT_CODES, Error},
+    init::{self, InitArgs},
+    messages::SCHEMA,
+    release::{self, ReleaseArgs},
+    ship::{self, ShipArgs},
+    sink::{self, SinkArgs},
+    status::{self, StatusArgs},
+    work::{self, WorkArgs},
 };
 
 /// The program `foldline-fleet`, with its executors.
@@ -57,15 +69,15 @@ impl Fleet {
         let matches = self.command().get_matches_from(arguments);
         let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         match self.run_command(&args.command) {
-            Ok(code) => ExitCode::from(code),
+            Ok(code) => code,
             Err(error) => {
                 error.report();
-                ExitCode::from(error.exit_code())
+                error.exit_code()
             }
         }
     }
 
-    fn run_command(&self, command: &Command) -> Result<u8, Error> {
+    fn run_command(&self, command: &Command) -> Result<ExitCode, Error> {
         match command {
             Command::Ship(args) => ship::run(&self.registry, args),
             Command::Work(args) => work::run(&self.registry, args),
@@ -73,7 +85,7 @@ impl Fleet {
             Command::Init(args) => init::run(args),
             Command::Status(args) => status::run(args),
             Command::Release(args) => release::run(args),
-            Command::Schema => schema::run(),
+            Command::Schema => print_schema(),
         }
     }
 
@@ -87,4 +99,45 @@ impl Fleet {
             verb.mut_arg("executor", |arg| arg.value_parser(executors).hide_possible_values(false))
         })
     }
+}
+
+/// Collects the logs of coding agents on many machines in one database, through Apache Kafka.
+#[derive(Debug, Parser)]
+#[command(name = "foldline-fleet", version = version(), after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Sends logs to the brokers of a fleet, while they grow
+    ///
+    /// Every line is sent unchanged to the topic PREFIX.logs, in the order of its log. A rotated log continues as the
+    /// same log. While the brokers are unreachable, it waits for them. The exit code is 0 only if they have
+    /// acknowledged everything that was read.
+    Ship(ShipArgs),
+    /// Folds shipped lines into events, as a worker of a fleet
+    Work(WorkArgs),
+    /// Stores the events of a fleet in a database
+    Sink(SinkArgs),
+    /// Creates the topics, or checks existing ones
+    Init(InitArgs),
+    /// Shows the progress of the workers, and of a sink
+    Status(StatusArgs),
+    /// Lets a source continue that was held back
+    ///
+    /// A source is held back if a program cannot continue it: its state is damaged or of another version, its executor
+    /// failed, an event cannot be read, or data is missing. Other sources continue. Remove the cause first: a source
+    /// is held back again otherwise.
+    Release(ReleaseArgs),
+    /// Prints the JSON Schema of the messages in the topics of events, patches and checkpoints
+    Schema,
+}
+
+/// Prints the JSON Schema of the messages for other programs.
+fn print_schema() -> Result<ExitCode, Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(SCHEMA.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)?;
+    Ok(ExitCode::SUCCESS)
 }

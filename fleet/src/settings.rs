@@ -1,8 +1,6 @@
-//! Required settings of each topic, and problems of existing topics.
+//! The topics of a fleet: their names, their required settings, and problems of existing topics.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::topics::Topics;
 
 /// The role of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +76,7 @@ pub(super) fn retention(days: u32) -> i64 {
 
 /// An existing topic.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ExistingTopic {
     pub(super) role: Role,
     pub(super) name: String,
     pub(super) partitions: usize,
@@ -90,7 +88,7 @@ pub(super) struct Found {
     pub(super) settings: Option<BTreeMap<String, String>>,
 }
 
-impl Found {
+impl ExistingTopic {
     pub(super) fn setting(&self, name: &str) -> Option<&str> {
         self.settings.as_ref()?.get(name).map(String::as_str)
     }
@@ -132,7 +130,7 @@ pub(super) struct Verdict {
 
 /// Compares topics with the requirements; partitions and retention only if values are `asked` for.
 pub(super) fn judge(
-    found: &[Found],
+    found: &[ExistingTopic],
     brokers: usize,
     partitions: Option<usize>,
     retention: Option<i64>,
@@ -146,7 +144,7 @@ pub(super) fn judge(
 }
 
 /// Checks the numbers of partitions.
-fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
+fn count(found: &[ExistingTopic], asked: Option<usize>) -> Option<String> {
     const WAY_OUT: &str = "sources stay in the partition that they were sent to, so the number cannot be changed \
                            later: delete these topics and run `foldline-fleet init` again, or use another --prefix";
     let counts: BTreeSet<_> = found.iter().map(|topic| topic.partitions).collect();
@@ -169,12 +167,12 @@ fn count(found: &[Found], asked: Option<usize>) -> Option<String> {
 
 /// Compares one topic with its requirements.
 fn one(
-    topic: &Found,
+    topic: &ExistingTopic,
     brokers: usize,
     retention: Option<i64>,
     Verdict { wrong, notes }: &mut Verdict,
 ) {
-    let Found { role, name, replicas, .. } = topic;
+    let ExistingTopic { role, name, replicas, .. } = topic;
     if *replicas == 1 && brokers > 1 {
         notes.push(format!(
             "{name} has 1 replica on {brokers} brokers: it is lost if that broker's disk fails; add replicas \
@@ -235,8 +233,8 @@ fn one(
 }
 
 /// Harmless differences from the settings of a new topic.
-fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
-    let Found { role, name, .. } = topic;
+fn differences(topic: &ExistingTopic, retention: Option<i64>, notes: &mut Vec<String>) {
+    let ExistingTopic { role, name, .. } = topic;
     for (setting, usual) in
         [("compression.type", "producer"), ("message.timestamp.type", "CreateTime")]
     {
@@ -268,13 +266,58 @@ fn differences(topic: &Found, retention: Option<i64>, notes: &mut Vec<String>) {
     }
 }
 
+/// The topics of a fleet. All have the same number of partitions: partition N of a topic is derived from partition N
+/// of the logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Topics {
+    prefix: String,
+    /// Lines of logs, by source.
+    pub(crate) logs: String,
+    /// Domain events, by session.
+    pub(crate) events: String,
+    /// JSON Patches, by session.
+    pub(crate) patches: String,
+    /// The latest state of each source.
+    pub(crate) state: String,
+    /// The position reached in each source.
+    pub(crate) checkpoints: String,
+    /// The latest heartbeat of each shipper.
+    pub(crate) shippers: String,
+}
+
+impl Topics {
+    pub(crate) fn new(prefix: &str) -> Self {
+        let name = |what| format!("{prefix}.{what}");
+        Self {
+            prefix: prefix.to_owned(),
+            logs: name("logs"),
+            events: name("events"),
+            patches: name("patches"),
+            state: name("state"),
+            checkpoints: name("checkpoints"),
+            shippers: name("shippers"),
+        }
+    }
+
+    /// The group name of a sink, under which it reports its offsets; a fleet with several sinks gives them names.
+    pub(crate) fn sink_group(&self, name: Option<&str>) -> String {
+        let group = format!("{}.sink", self.prefix);
+        name.map_or(group.clone(), |name| format!("{group}.{name}"))
+    }
+
+    /// The group name of the workers, which is also the prefix of their transactional ids.
+    pub(crate) fn group(&self) -> String {
+        format!("{}.work", self.prefix)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn made(role: Role, partitions: usize, replicas: usize) -> Found {
+    fn made(role: Role, partitions: usize, replicas: usize) -> ExistingTopic {
         let settings = role.settings(replicas, retention(7)).into_iter();
-        Found {
+        ExistingTopic {
             role,
             name: role.topic(&Topics::new("p")).to_owned(),
             partitions,
@@ -284,7 +327,7 @@ mod tests {
         }
     }
 
-    fn all(replicas: usize) -> Vec<Found> {
+    fn all(replicas: usize) -> Vec<ExistingTopic> {
         Role::ALL.map(|role| made(role, 8, replicas)).into()
     }
 

@@ -9,13 +9,12 @@
 //! ledger's copy therefore equals the stored states, and positions are compared with this copy.
 
 mod error;
-mod message;
 mod restore;
 mod stored;
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
@@ -29,10 +28,15 @@ use rdkafka::{
     producer::{BaseProducer, BaseRecord, Producer},
 };
 
-pub use self::{error::KafkaLedgerError, message::Message, stored::Place};
 use self::{
     restore::PATIENCE,
     stored::{PART, Stored},
+};
+use crate::error::locked;
+
+pub use self::{
+    error::KafkaLedgerError,
+    stored::{Message, Place},
 };
 
 /// Timeout of one attempt.
@@ -100,7 +104,7 @@ impl Cluster {
     /// A reader for a place.
     fn reader(&self, place: &Place) -> MutexGuard<'_, BaseConsumer> {
         let number = usize::try_from(place.partition).unwrap_or_default() % self.readers.len();
-        self.readers[number].lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.readers[number])
     }
 
     fn read(&self, place: &Place) -> Result<restore::Restored, KafkaLedgerError> {

@@ -1,13 +1,15 @@
-//! [`Place`]: the location of states; [`Stored`]: a stored state.
+//! [`Place`]: the location of states; [`Stored`]: a stored state; [`Message`]: an output.
 
 use std::{
     io::{self, Read, Write},
+    sync::Arc,
     time::SystemTime,
 };
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use foldline::ledger::{Checkpoint, SourceName};
 use foldline_domain::Position;
+use rdkafka::message::{Header, OwnedHeaders};
 
 use super::error::KafkaLedgerError;
 
@@ -92,4 +94,29 @@ fn compressed(json: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(json)?;
     encoder.finish()
+}
+
+/// A message that is sent when its segment is committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// The partition; `None` leaves the choice to the key.
+    pub partition: Option<i32>,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The value; `None` removes the key from a compacted topic.
+    pub value: Option<Vec<u8>>,
+    /// Names and values of the headers.
+    pub headers: Vec<(&'static str, Arc<str>)>,
+}
+
+impl Message {
+    pub(super) fn headers(&self) -> OwnedHeaders {
+        self.headers
+            .iter()
+            .fold(OwnedHeaders::new_with_capacity(self.headers.len()), |headers, (key, value)| {
+                headers.insert(Header { key, value: Some(&**value) })
+            })
+    }
 }

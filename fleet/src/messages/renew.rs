@@ -6,7 +6,10 @@ use foldline_domain::{DomainEvent, PortableSchema, patch::ConversationPatch};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::{Reached, SCHEMA, VERSION, envelope::Envelope, text_part::TextPart};
+use super::{
+    Reached, SCHEMA, VERSION,
+    envelope::{Envelope, TextPart},
+};
 
 /// A JSON Patch (RFC 6902) of the document of a session.
 #[derive(JsonSchema)]
@@ -14,6 +17,17 @@ use super::{Reached, SCHEMA, VERSION, envelope::Envelope, text_part::TextPart};
 #[expect(dead_code, reason = "only its schema is used")]
 struct PatchSchema {
     patch: ConversationPatch,
+}
+
+/// A position in a log.
+#[derive(JsonSchema)]
+#[schemars(rename = "Position")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct PositionSchema {
+    /// The line, counted from 1; 0 before the first line.
+    line: u64,
+    /// The offset of the record in bytes, from 0 at the start of the file.
+    offset: u64,
 }
 
 /// The schema of the messages.
@@ -44,8 +58,6 @@ fn schema() -> Value {
     for name in ["Envelope", "CheckpointMessage"] {
         types[name]["properties"]["version"] = json!({ "const": VERSION });
     }
-    let mut types = Value::Object(types);
-    without_links(&mut types);
     let any = ["EventMessage", "PatchMessage", "CheckpointMessage"];
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -56,32 +68,6 @@ fn schema() -> Value {
         "anyOf": any.map(link),
         "$defs": types,
     })
-}
-
-/// Makes descriptions plain: links and examples of Rust lead nowhere in other languages.
-fn without_links(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            if let Some(Value::String(description)) = fields.get_mut("description") {
-                *description = plain(description);
-            }
-            fields.values_mut().for_each(without_links);
-        }
-        Value::Array(values) => values.iter_mut().for_each(without_links),
-        _ => {}
-    }
-}
-
-/// ``[`words`](Self::place)`` and ``[`words`]`` as `words`.
-fn plain(text: &str) -> String {
-    let mut parts = text.split("[`");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (words, after) = part.split_once("`]").unwrap_or((part, ""));
-        let target = after.strip_prefix('(').and_then(|target| target.split_once(')'));
-        plain = format!("{plain}`{words}`{}", target.map_or(after, |(_, after)| after));
-    }
-    plain
 }
 
 #[test]

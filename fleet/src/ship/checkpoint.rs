@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: the file with the acknowledged position of each log.
+//! [`Checkpoint`]: the file with the acknowledged position of each log; [`Mark`]: a position to resume from.
 
 use std::{
     collections::BTreeMap,
@@ -16,8 +16,7 @@ use foldline::{
 use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
-use super::hole::Hole;
-use crate::error::Error;
+use crate::{error::Error, piece::Place};
 
 const VERSION: u32 = 1;
 
@@ -184,6 +183,27 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
+}
+
+/// A position of a log at which bytes may be missing, because they were destroyed before they were read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Hole {
+    /// The number of the file of the log.
+    pub(super) file: u64,
+    /// The end of the data that was read from it.
+    pub(super) offset: u64,
+    /// What happened to the file.
+    pub(super) note: String,
+}
+
+/// A position to resume from.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    pub(super) place: Place,
+    /// The file, up to there.
+    pub(super) identity: Identity,
+    /// The file before it, if it is known.
+    pub(super) previous: Option<Before>,
 }
 
 #[cfg(test)]

@@ -105,7 +105,11 @@ impl Cutter {
 
     /// Prepares to resume at this offset, up to which everything was sent: if secrets are masked, its line is read
     /// again from the beginning.
-    pub(super) fn go_on(&mut self, follow: &mut Follow, offset: u64) -> Result<(), SourceError> {
+    pub(super) fn resume_at(
+        &mut self,
+        follow: &mut Follow,
+        offset: u64,
+    ) -> Result<(), SourceError> {
         let Some(masking) = &mut self.masking else { return Ok(()) };
         // Otherwise the file was truncated, and is read from its beginning.
         if follow.file().offset() != offset {

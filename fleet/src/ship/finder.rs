@@ -13,10 +13,10 @@ use foldline_cli::shared::at_or_below;
 
 use super::{
     checkpoint::{Before, Logs, Shipped},
+    examine::{Look, Number},
     log::ShippedLog,
-    look::{Look, Number},
 };
-use crate::say::say;
+use crate::error::report;
 
 /// The minimum interval between two searches of the folders.
 const LEAST: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub(super) struct Finder<'a> {
 }
 
 /// A file that is not being shipped yet.
-pub(super) enum Found {
+pub(super) enum Discovery {
     /// A file of one of these logs, which an earlier run has shipped, or probably has.
     Stored(PathBuf, Vec<String>),
     /// A log that was shipped under another path, which no longer exists.
@@ -48,7 +48,7 @@ pub(super) enum Found {
     New(PathBuf),
 }
 
-impl Found {
+impl Discovery {
     fn path(&self) -> &Path {
         match self {
             Self::Stored(path, _) | Self::Moved(path, _) | Self::New(path) => path,
@@ -88,7 +88,7 @@ impl<'a> Finder<'a> {
         logs: &HashMap<usize, ShippedLog>,
         by_path: &HashMap<PathBuf, usize>,
         stored: &Logs,
-    ) -> (Vec<Found>, bool) {
+    ) -> (Vec<Discovery>, bool) {
         let begun = Instant::now();
         let (paths, failed) = at_or_below(self.registry, &self.paths, self.hidden);
         self.has_failed = false;
@@ -100,7 +100,7 @@ impl<'a> Finder<'a> {
             }
             self.has_failed = true;
             if self.failed.insert((path.clone(), why.clone())) {
-                say(&format!("cannot read {}: {why}", path.display()));
+                report(&format!("cannot read {}: {why}", path.display()));
             }
         }
         let known = Known::new(logs, stored);
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
             match known.of_path(&path, look.number) {
                 names if !names.is_empty() => {
                     resumed.extend(names.clone());
-                    found.push(Found::Stored(path, names));
+                    found.push(Discovery::Stored(path, names));
                 }
                 _ => later.push((path, look)),
             }
@@ -126,14 +126,14 @@ impl<'a> Finder<'a> {
             match known.by_number.get(&look.number) {
                 // A file of the log that is resumed by its own path.
                 Some(name) if resumed.contains(name) => is_unclear = true,
-                Some(name) => found.push(Found::Moved(path, name.clone())),
+                Some(name) => found.push(Discovery::Moved(path, name.clone())),
                 None if is_part(&path, &known) => {}
                 // It may be a part of a log that is about to be resumed.
                 None if bases(&path).any(|base| begun_again.contains(&base)) => is_unclear = true,
                 None => match Sibling::of(&path, logs, by_path) {
                     Sibling::Unclear => is_unclear = true,
                     Sibling::Part => {}
-                    Sibling::Log => found.push(Found::New(path)),
+                    Sibling::Log => found.push(Discovery::New(path)),
                 },
             }
         }

@@ -24,9 +24,9 @@ pub(super) struct Masking {
     pub(super) sent: usize,
     /// The line is too long to be collected. Its beginning may have been passed on, and is not held then.
     pub(super) is_too_long: bool,
-    /// There was an overlong line; `is_said` is set once it is reported.
+    /// There was an overlong line; `is_reported` is set once it is reported.
     had_too_long: bool,
-    is_said: bool,
+    is_reported: bool,
 }
 
 impl Masking {
@@ -35,8 +35,8 @@ impl Masking {
     }
 
     pub(super) fn up_to(longest: usize, masker: SharedMasker) -> Self {
-        let (is_too_long, had_too_long, is_said) = (false, false, false);
-        Self { masker, longest, sent: 0, is_too_long, had_too_long, is_said }
+        let (is_too_long, had_too_long, is_reported) = (false, false, false);
+        Self { masker, longest, sent: 0, is_too_long, had_too_long, is_reported }
     }
 
     /// Masks a complete line, or the rest of a long one. Returns how much of it was already sent.
@@ -64,7 +64,7 @@ impl Masking {
 
     /// Whether to report that a line was too long to be searched; true once.
     pub(super) fn has_too_long(&mut self) -> bool {
-        self.had_too_long && !std::mem::replace(&mut self.is_said, true)
+        self.had_too_long && !std::mem::replace(&mut self.is_reported, true)
     }
 }
 

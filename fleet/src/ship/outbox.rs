@@ -3,7 +3,7 @@
 use std::{
     mem,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -17,7 +17,11 @@ use rdkafka::{
     producer::{BaseRecord, DeliveryResult, ProducerContext, ThreadedProducer},
 };
 
-use crate::{error::Error, exporter::Exporter, piece::Piece, say::say};
+use crate::{
+    error::{Error, locked, report},
+    exporter::Exporter,
+    piece::Piece,
+};
 
 /// How long nothing must have been acknowledged before this is reported.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -56,7 +60,7 @@ pub(super) struct Outbox {
 }
 
 /// The reason why a piece was not sent.
-pub(super) enum Unsent {
+pub(super) enum SendError {
     /// The run was told to end.
     Stopped,
     Failed(Error),
@@ -86,10 +90,6 @@ struct Failure {
 
 /// Receives delivery reports and errors.
 struct Reporter(Arc<Mutex<Reports>>);
-
-fn locked(reports: &Mutex<Reports>) -> MutexGuard<'_, Reports> {
-    reports.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl ClientContext for Reporter {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
@@ -222,7 +222,7 @@ impl Outbox {
     }
 
     /// Sends a piece; waits while there is no room for it.
-    pub(super) fn send(&mut self, piece: &Piece<'_>, ticket: Ticket) -> Result<(), Unsent> {
+    pub(super) fn send(&mut self, piece: &Piece<'_>, ticket: Ticket) -> Result<(), SendError> {
         let mut record = BaseRecord::with_opaque_to(&self.topic, Box::new(Some(ticket)))
             .key(piece.source.as_str())
             .payload(piece.bytes)
@@ -244,11 +244,11 @@ impl Outbox {
                 let length = piece.bytes.len();
                 locked(&self.reports).fail(code, &error.to_string(), Some((ticket, length)));
             }
-            say_if_away(&self.reports, self.since, &mut self.is_away);
+            report_if_away(&self.reports, self.since, &mut self.is_away);
             self.report();
-            self.check(|_| Some(piece.path.to_owned())).map_err(Unsent::Failed)?;
+            self.check(|_| Some(piece.path.to_owned())).map_err(SendError::Failed)?;
             if self.stop.load(Ordering::Relaxed) {
-                return Err(Unsent::Stopped);
+                return Err(SendError::Stopped);
             }
             record = back;
             thread::sleep(PAUSE);
@@ -263,11 +263,11 @@ impl Outbox {
     /// The pieces acknowledged since the last call.
     pub(super) fn acknowledged(&mut self) -> Vec<Ticket> {
         if self.on_its_way() > 0 {
-            say_if_away(&self.reports, self.since, &mut self.is_away);
+            report_if_away(&self.reports, self.since, &mut self.is_away);
         }
         let acknowledged = mem::take(&mut locked(&self.reports).acknowledged);
         if !acknowledged.is_empty() && mem::take(&mut self.is_away) {
-            say("the brokers are back");
+            report("the brokers are back");
         }
         self.report();
         acknowledged
@@ -327,14 +327,14 @@ fn progress(reports: &Reports, since: Instant) -> Instant {
 }
 
 /// Reports once that the brokers are unreachable, if pieces were unacknowledged for a while without progress.
-fn say_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
+fn report_if_away(reports: &Mutex<Reports>, since: Instant, is_away: &mut bool) {
     let reports = locked(reports);
     if *is_away || progress(&reports, since).elapsed() < PATIENCE {
         return;
     }
     *is_away = true;
     let why = reports.trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    say(&format!(
+    report(&format!(
         "the brokers do not answer{why}; nothing is lost, shipping resumes when they answer"
     ));
 }

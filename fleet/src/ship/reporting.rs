@@ -10,9 +10,8 @@ use foldline_domain::Digest;
 
 use super::outbox::Outbox;
 use crate::{
-    exporter::Exporter,
-    heartbeat::{Heartbeat, INTERVAL, now},
-    metric::Family,
+    exporter::{Exporter, Heartbeat, INTERVAL, now},
+    metric::{Family, one},
 };
 
 /// The interval at which metrics are published.
@@ -70,24 +69,24 @@ impl Reporting {
 
 /// The metrics of a shipper.
 fn figures(report: &Heartbeat) -> Vec<Family> {
-    let one = |name, help, value: u64| Family::one(name, help, value as f64);
+    let count = |name, help, value: u64| one(name, help, value as f64);
     let acknowledged_at = report.acknowledged_at.unwrap_or_default() as f64 / 1000.0;
     vec![
-        one("foldline_ship_logs", "Known logs", report.logs),
-        one("foldline_ship_unreadable_logs", "Logs that cannot be read", report.unreadable),
-        one("foldline_ship_pieces_total", "Pieces of logs sent", report.pieces),
-        one("foldline_ship_bytes_total", "Bytes of logs sent", report.bytes),
-        one(
+        count("foldline_ship_logs", "Known logs", report.logs),
+        count("foldline_ship_unreadable_logs", "Logs that cannot be read", report.unreadable),
+        count("foldline_ship_pieces_total", "Pieces of logs sent", report.pieces),
+        count("foldline_ship_bytes_total", "Bytes of logs sent", report.bytes),
+        count(
             "foldline_ship_unacknowledged",
             "Messages that the brokers have not acknowledged",
             report.unacknowledged,
         ),
-        Family::one(
+        one(
             "foldline_ship_acknowledged_timestamp_seconds",
             "Time of the last acknowledged piece of this run, 0 if there is none",
             acknowledged_at,
         ),
-        one(
+        count(
             "foldline_ship_holes",
             "Positions of logs at which bytes may be missing",
             report.hole_count,

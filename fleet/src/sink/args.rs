@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 use clap::Args;
 use foldline_cli::shared::{DatabaseOption, parse_seconds};
 
-use crate::{cluster::ClusterArgs, exit::EXIT_CODES};
+use crate::{cluster::ClusterArgs, error::EXIT_CODES};
 
 /// The options of `foldline-fleet sink`.
 #[derive(Debug, Args)]

@@ -19,7 +19,7 @@ use foldline_database::{
 };
 use foldline_domain::Json;
 
-use crate::{error::Error, say::say};
+use crate::error::{Error, report};
 
 /// The time that a reader waits for a program that blocks it.
 const WAIT: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl Destination {
                 let (audit, key) = trail.unzip();
                 let (outputs, notes) =
                     Outputs::open(audit, key.flatten(), &[], wait, &mut database)?;
-                notes.iter().for_each(|note| say(note));
+                notes.iter().for_each(|note| report(note));
                 Ok(Self::File { database, outputs: Box::new(outputs), whole })
             }
             DatabasePlace::Server(_) if trail.is_some() => Err(Error::WrongUse(
@@ -160,7 +160,7 @@ impl Destination {
         outputs.finish(&mut database)?;
         let still_whole = whole_trails(&database)?;
         for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
-            say(&format!(
+            report(&format!(
                 "the audit trail has no records of this run: it was run without --audit {path}"
             ));
         }
@@ -190,7 +190,7 @@ pub(super) fn until_reached<T>(
     mut attempt: impl FnMut() -> Result<T, Error>,
 ) -> Result<T, Error> {
     let begun = Instant::now();
-    let mut is_said = false;
+    let mut is_reported = false;
     loop {
         match attempt() {
             Err(Error::Server(error))
@@ -198,8 +198,8 @@ pub(super) fn until_reached<T>(
                     && !stop.load(Ordering::Relaxed)
                     && limit.is_none_or(|limit| begun.elapsed() < limit) =>
             {
-                if !mem::replace(&mut is_said, true) {
-                    say(&format!("{error}; waiting for it"));
+                if !mem::replace(&mut is_reported, true) {
+                    report(&format!("{error}; waiting for it"));
                 }
                 thread::sleep(AGAIN);
             }

@@ -10,19 +10,16 @@ use foldline::ledger::{Checkpoint, SourceName};
 use foldline_domain::{DomainEvent, Located, SessionId};
 use rdkafka::Message;
 
-use super::{
-    gathering::{Gathered, Gathering, Segment},
-    unusable::Unusable,
-};
+use super::gathering::{GatheredEvent, Gathering, Segment, Unusable};
 use crate::{
     messages::{Reached, Received, SOURCE},
     piece::text,
 };
 
 /// The result of processing a message.
-pub(super) enum Fed {
+pub(super) enum FeedResult {
     /// Nothing can be stored yet.
-    Gathered,
+    Nothing,
     /// It completes a segment.
     Segment(Box<Segment>),
     /// A message of a worker that cannot be used, and why.
@@ -126,7 +123,7 @@ impl Feed {
     }
 
     /// Processes an event of a source that [is known](Self::knows).
-    pub(super) fn event(&mut self, source: SourceName, message: &impl Message) -> Fed {
+    pub(super) fn event(&mut self, source: SourceName, message: &impl Message) -> FeedResult {
         self.change(source, message, "event", |gathering| {
             let value = message.payload().unwrap_or_default();
             let received = Received::read(value)?;
@@ -138,16 +135,16 @@ impl Feed {
                 let event = Located::new(position, event).in_session(session_number);
                 let session = received.session.map(|session| SessionId::from(&*session));
                 let size = value.len();
-                gathering.push(Gathered { offset, sequence, event, session, size });
+                gathering.push(GatheredEvent { offset, sequence, event, session, size });
             }
             Ok(())
         })
     }
 
     /// Processes a checkpoint of a source that [is known](Self::knows).
-    pub(super) fn checkpoint(&mut self, source: SourceName, message: &impl Message) -> Fed {
+    pub(super) fn checkpoint(&mut self, source: SourceName, message: &impl Message) -> FeedResult {
         // The checkpoint of an expired source is removed.
-        let Some(value) = message.payload() else { return Fed::Gathered };
+        let Some(value) = message.payload() else { return FeedResult::Nothing };
         self.change(source, message, "checkpoint", |gathering| {
             gathering.reach(message.offset(), Reached::read(value)?);
             Ok(())
@@ -160,21 +157,21 @@ impl Feed {
         message: &impl Message,
         what: &str,
         add: impl FnOnce(&mut Gathering) -> Result<(), Unusable>,
-    ) -> Fed {
-        let Some(gathering) = self.sources.get_mut(&source) else { return Fed::Gathered };
+    ) -> FeedResult {
+        let Some(gathering) = self.sources.get_mut(&source) else { return FeedResult::Nothing };
         let before = (gathering.size(), gathering.waiting());
         let added = add(gathering);
         let segment = added.map(|()| gathering.segment(&source, self.is_audited));
         self.size = self.size + gathering.size() - before.0;
         self.waiting = self.waiting + gathering.waiting() - before.1;
         match segment {
-            Ok(None) => Fed::Gathered,
-            Ok(Some(segment)) => Fed::Segment(Box::new(segment)),
+            Ok(None) => FeedResult::Nothing,
+            Ok(Some(segment)) => FeedResult::Segment(Box::new(segment)),
             Err(error) => {
                 self.drop_source(&source);
                 let (partition, offset) = (message.partition(), message.offset());
                 let place = format!("the {what} at offset {offset} of partition {partition}");
-                Fed::Unreadable(source, format!("{place}: {error}"))
+                FeedResult::Unreadable(source, format!("{place}: {error}"))
             }
         }
     }

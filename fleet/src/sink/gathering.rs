@@ -13,7 +13,6 @@ use foldline_domain::{
 };
 use serde::de::DeserializeOwned;
 
-use super::unusable::Unusable;
 use crate::messages::{Extent, Joiner, Reached, Received, UnreadableMessage};
 
 /// The approximate size of events after which they are stored before their checkpoint arrives, in bytes. Only the
@@ -28,7 +27,7 @@ pub(super) struct Segment {
 }
 
 /// An event that is not stored yet.
-pub(super) struct Gathered {
+pub(super) struct GatheredEvent {
     pub(super) offset: i64,
     pub(super) sequence: u64,
     pub(super) event: Located<DomainEvent>,
@@ -44,7 +43,7 @@ pub(super) struct Gathering {
     /// The end of the last segment.
     stored: Extent,
     position: Option<Position>,
-    events: VecDeque<Gathered>,
+    events: VecDeque<GatheredEvent>,
     size: usize,
     /// Checkpoints, with their offsets, whose events have not all arrived.
     checkpoints: VecDeque<(i64, Reached)>,
@@ -146,11 +145,11 @@ impl Gathering {
     }
 
     /// Adds an event.
-    pub(super) fn push(&mut self, event: Gathered) {
+    pub(super) fn push(&mut self, event: GatheredEvent) {
         let offset = self.begun.take().unwrap_or(event.offset);
         self.last = event.sequence;
         self.size += event.size;
-        self.events.push_back(Gathered { offset, ..event });
+        self.events.push_back(GatheredEvent { offset, ..event });
     }
 
     /// Adds a checkpoint, unless it is known.
@@ -193,10 +192,10 @@ impl Gathering {
 }
 
 /// The records of events in the audit trail.
-fn records(reached: &Reached, events: &[Gathered]) -> TrailRecords {
+fn records(reached: &Reached, events: &[GatheredEvent]) -> TrailRecords {
     let (mut maker, mut names) =
         (EventRecords::default(), BTreeMap::<SessionKey, SessionId>::new());
-    let record = |Gathered { event, session, .. }: &Gathered| {
+    let record = |GatheredEvent { event, session, .. }: &GatheredEvent| {
         // The event that named a session may belong to an earlier segment.
         if let Some(name) = session
             && names.get(&event.session) != Some(name)
@@ -228,4 +227,16 @@ fn checkpoint(reached: Reached, extent: Extent) -> Checkpoint {
     let facts = SourceFacts { path, format, task, identity };
     let state = Json::of(&extent).unwrap_or_default();
     Checkpoint { facts, position, state, complete }
+}
+
+/// The reason why a message cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unusable {
+    #[error(transparent)]
+    Message(#[from] UnreadableMessage),
+
+    #[error(
+        "the events {first} to {last} before it are missing, which may have been deleted before this sink read them"
+    )]
+    Missing { first: u64, last: u64 },
 }

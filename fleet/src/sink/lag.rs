@@ -2,15 +2,21 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
+    time::{Duration, Instant},
 };
 
 use rdkafka::{
-    ClientContext, Message, Offset, Statistics, TopicPartitionList,
-    consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext},
+    ClientContext, Message, Statistics,
+    consumer::{BaseConsumer, Consumer, ConsumerContext},
 };
 
-use crate::{heartbeat::now, metric::Family};
+use super::{Sink, Topic};
+use crate::{
+    error::locked,
+    exporter::now,
+    metric::{Family, by_partition, one},
+};
 
 /// The consumer of a sink.
 pub(super) type Reader = BaseConsumer<Ends>;
@@ -21,7 +27,7 @@ pub(super) struct Ends(Mutex<BTreeMap<(String, i32), i64>>);
 
 impl ClientContext for Ends {
     fn stats(&self, statistics: Statistics) {
-        let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ends = locked(&self.0);
         for (name, topic) in statistics.topics {
             let known = topic.partitions.values().filter(|partition| partition.ls_offset >= 0);
             ends.extend(known.map(|known| ((name.clone(), known.partition), known.ls_offset)));
@@ -55,7 +61,7 @@ impl Lag {
         reader: &Reader,
         stored: &BTreeMap<i32, i64>,
     ) -> [Family; 2] {
-        let ends = reader.context().0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ends = locked(&reader.context().0).clone();
         let (now, end) = (now(), |partition| ends.get(&(topic.to_owned(), partition)));
         let messages = stored.iter().filter_map(|(partition, next)| {
             Some((*partition, (end(*partition)? - next).max(0) as f64))
@@ -65,12 +71,12 @@ impl Lag {
             (*partition, (now - sent_at).max(0) as f64 / 1000.0)
         });
         [
-            Family::by_partition(
+            by_partition(
                 "foldline_sink_lag_messages",
                 "Offsets of events that are not stored yet",
                 messages,
             ),
-            Family::by_partition(
+            by_partition(
                 "foldline_sink_lag_seconds",
                 "Age of the last event that was read, unless it is the last one",
                 seconds,
@@ -79,17 +85,47 @@ impl Lag {
     }
 }
 
-/// Reports the stored offsets to the group of the sink, for programs that monitor lag. Nothing depends on them: the
-/// authoritative offsets are in the database.
-pub(super) fn report(topic: &str, reader: &Reader, stored: &BTreeMap<i32, i64>, mode: CommitMode) {
-    let mut offsets = TopicPartitionList::new();
-    let reported = stored
-        .iter()
-        .try_for_each(|(&partition, &next)| {
-            offsets.add_partition_offset(topic, partition, Offset::Offset(next))
-        })
-        .and_then(|()| reader.commit(&offsets, mode));
-    if let Err(error) = reported {
-        tracing::debug!(%error, "cannot report the stored offsets to the group");
+/// The interval at which metrics are published.
+const PUBLISH: Duration = Duration::from_secs(1);
+
+impl Sink {
+    /// Publishes the metrics and the health, if they are due.
+    pub(super) fn publish(&mut self, consumer: &Reader) {
+        let Some(exporter) = &self.exporter else { return };
+        if self.published.is_some_and(|published| published.elapsed() < PUBLISH) {
+            return;
+        }
+        self.published = Some(Instant::now());
+        exporter.report(self.is_reported.then_some("the brokers do not answer"));
+        let offsets = &self.offsets[Topic::Events as usize];
+        let stored = offsets.stored();
+        let [messages, seconds] = self.lag.figures(offsets.topic(), consumer, &stored);
+        let next = |name, help, value: u64| one(name, help, value as f64);
+        exporter.publish(&[
+            by_partition(
+                "foldline_sink_next_offset",
+                "Offset of the next event to be stored",
+                stored.into_iter().map(|(partition, next)| (partition, next as f64)),
+            ),
+            messages,
+            seconds,
+            next("foldline_sink_entries_total", "Stored entries", self.receipt.entries),
+            next("foldline_sink_commits_total", "Transactions", self.commits),
+            one(
+                "foldline_sink_commit_seconds_total",
+                "Total duration of the transactions",
+                self.committing.as_secs_f64(),
+            ),
+            next(
+                "foldline_sink_gaps_total",
+                "Segments that do not begin at the stored position",
+                self.gaps,
+            ),
+            next(
+                "foldline_sink_deleted_total",
+                "Offsets of events that were deleted before they were stored",
+                self.deleted(),
+            ),
+        ]);
     }
 }

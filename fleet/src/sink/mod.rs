@@ -10,20 +10,17 @@
 mod args;
 mod destination;
 mod feed;
-mod figures;
 mod gathering;
 mod lag;
-mod marks;
 mod offsets;
 mod quarantine;
 mod reading;
-mod topic;
-mod unusable;
 
 use std::{
     collections::{BTreeSet, HashMap},
     convert::Infallible,
     mem,
+    process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -33,23 +30,24 @@ use foldline_cli::shared::{DatabasePlace, DistinctFiles, TrailRecords, stop_flag
 use foldline_database::{Rows, query::Totals};
 use rdkafka::{ClientConfig, consumer::CommitMode};
 
-pub(crate) use self::{
-    args::SinkArgs,
-    destination::{Destination, marks},
-    marks::{name, name_of_deleted},
-    quarantine::{Held, held},
-};
 use self::{
     destination::until_reached,
     feed::{Feed, Unsettled},
     lag::{Lag, Reader},
     offsets::Offsets,
     quarantine::Quarantine,
-    topic::Topic,
 };
 use crate::{
-    error::Error, exit, exporter::Exporter, say::say, settings::Role, sound::await_sound,
-    topics::Topics,
+    connection::{await_sound, report_offsets},
+    error::{Error, report},
+    exporter::Exporter,
+    settings::{Role, Topics},
+};
+
+pub(crate) use self::{
+    args::SinkArgs,
+    destination::{Destination, marks},
+    quarantine::{HeldSource, held, name, name_of_deleted},
 };
 
 /// The maximum time between commits.
@@ -61,7 +59,7 @@ const QUIET: Duration = Duration::from_secs(5);
 /// The maximum size of uncommitted rows, in bytes.
 const SIZE: usize = 8 << 20;
 
-pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
+pub(crate) fn run(args: &SinkArgs) -> Result<ExitCode, Error> {
     let place = args.database.place()?;
     let mut files = DistinctFiles::default();
     if let DatabasePlace::File(path) = &place {
@@ -77,7 +75,7 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     let (client, topics) = (args.cluster.client()?, args.cluster.topics());
     let exporter = args.metrics.map(|address| Exporter::start(address, "sink")).transpose()?;
     if !await_sound(&client, &topics, &[Role::Events, Role::Checkpoints], &stop, args.limit())? {
-        return Ok(exit::SUCCESS);
+        return Ok(ExitCode::SUCCESS);
     }
     let wait = Duration::from_secs(args.wait.into());
     let trail = args.audit.as_deref().map(|audit| (audit, args.sign.as_deref()));
@@ -94,10 +92,10 @@ pub(crate) fn run(args: &SinkArgs) -> Result<u8, Error> {
     let name = sink.database.name();
     let Receipt { sessions, entries, .. } = sink.receipt;
     sink.database.close()?;
-    say(&format!(
+    report(&format!(
         "{entries} entries and {sessions} sessions were added to {name}, which has {all_entries} entries of {all_sessions} sessions"
     ));
-    Ok(if is_incomplete { exit::FAILED } else { exit::SUCCESS })
+    Ok(if is_incomplete { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Stores events in a database.
@@ -129,7 +127,7 @@ struct Sink {
     committing: Duration,
     /// Number of segments that do not begin at the stored position of their source.
     gaps: u64,
-    is_said: bool,
+    is_reported: bool,
 }
 
 impl Sink {
@@ -169,7 +167,7 @@ impl Sink {
             commits: 0,
             committing: Duration::ZERO,
             gaps: 0,
-            is_said: false,
+            is_reported: false,
         };
         Ok(([events, checkpoints], sink))
     }
@@ -212,7 +210,7 @@ impl Sink {
 
     fn report(&self, consumers: &[Reader; 2], mode: CommitMode) {
         for (offsets, consumer) in self.offsets.iter().zip(consumers) {
-            lag::report(offsets.topic(), consumer, &offsets.stored(), mode);
+            report_offsets(offsets.topic(), consumer, offsets.stored(), mode);
         }
     }
 
@@ -221,7 +219,7 @@ impl Sink {
         self.gaps += 1;
         self.feed.drop_source(source);
         let from = self.offsets[Topic::Events as usize].committed_to(partition);
-        say(&format!(
+        report(&format!(
             "{source}: {reason}; later events of this source are not stored until it is released"
         ));
         self.quarantine.refuse(source, partition, (from, at), reason);
@@ -297,4 +295,11 @@ impl Sink {
         self.commits += 1;
         self.committing += begun.elapsed();
     }
+}
+
+/// A topic that a sink reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Events,
+    Checkpoints,
 }

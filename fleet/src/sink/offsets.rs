@@ -6,7 +6,6 @@ use std::{
 };
 
 use foldline::ledger::Mark;
-use foldline_domain::Json;
 use rdkafka::{
     ClientConfig, Offset, TopicPartitionList,
     consumer::{BaseConsumer, Consumer},
@@ -17,12 +16,11 @@ use rdkafka::{
 use super::{
     destination::Destination,
     lag::{Ends, Reader},
-    marks::{name, name_of_deleted},
+    quarantine::{name, name_of_deleted},
 };
 use crate::{
-    deleted::{Deleted, Range},
-    error::Error,
-    say::say,
+    error::{Error, report},
+    marks::{Deleted, Range, mark},
 };
 
 /// How long the brokers may be unreachable.
@@ -118,14 +116,14 @@ impl Offsets {
         let mut deleted = Deleted::stored(database.mark(&name_of_deleted(&name))?);
         let topic = &self.topic;
         for range in deleted.ranges() {
-            say(&format!(
+            report(&format!(
                 "partition {partition} of {topic}: {range} are not in this database, as an earlier run has found"
             ));
         }
         let (first, end) = ends;
         let range = Range::before(first, stored);
         if let Some(range) = range {
-            say(&format!(
+            report(&format!(
                 "partition {partition} of {topic}: {range} were deleted before they were stored"
             ));
             deleted.add(range);
@@ -232,11 +230,9 @@ impl Offsets {
 
     /// The marks to be committed.
     pub(super) fn marks(&self) -> Result<Vec<Mark>, Error> {
-        let mark = |(&partition, next): (&i32, &i64)| {
-            let state = Json::of(next).map_err(|error| Error::Output(error.into()))?;
-            Ok(Mark { name: name(&self.topic, partition), state })
-        };
-        let mut marks = self.reached.iter().map(mark).collect::<Result<Vec<_>, Error>>()?;
+        let reached = self.reached.iter();
+        let marks = reached.map(|(partition, next)| mark(name(&self.topic, *partition), next));
+        let mut marks = marks.collect::<Result<Vec<_>, Error>>()?;
         for (partition, deleted) in &self.deleted {
             marks.extend(deleted.mark(name_of_deleted(&name(&self.topic, *partition)))?);
         }
@@ -245,11 +241,8 @@ impl Offsets {
 
     /// The marks of the last commit.
     fn own(&self) -> Result<Vec<Mark>, Error> {
-        let own = |(&partition, stored): (&i32, &Option<i64>)| {
-            let state = Json::of(stored).map_err(|error| Error::Output(error.into()))?;
-            Ok(Mark { name: name(&self.topic, partition), state })
-        };
-        self.stored.iter().map(own).collect()
+        let stored = self.stored.iter();
+        stored.map(|(partition, next)| mark(name(&self.topic, *partition), next)).collect()
     }
 
     /// Begins the transaction of the next commit, unless another sink has moved a mark since the last one.

@@ -1,13 +1,15 @@
-//! [`Quarantine`]: sources whose events are not stored until they are released.
+//! [`Quarantine`]: sources whose events are not stored until they are released; the names of marks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldline::ledger::{Mark, SourceName};
-use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
-use super::{destination::Destination, marks::name, topic::Topic};
-use crate::error::Error;
+use super::{Topic, destination::Destination};
+use crate::{
+    error::Error,
+    marks::{DELETED, mark},
+};
 
 /// Separates the partition from the source in the names of the marks.
 const UNSTORED: &str = " unstored ";
@@ -31,7 +33,7 @@ pub(crate) struct Unstored {
 
 /// A source with its mark.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldSource {
     pub(crate) mark: String,
     partition: i32,
     pub(crate) source: SourceName,
@@ -39,13 +41,13 @@ pub(crate) struct Held {
 }
 
 /// The sources of a topic whose events are held back, or were and are released.
-pub(crate) fn held(marks: Vec<Mark>, topic: &str) -> Vec<Held> {
+pub(crate) fn held(marks: Vec<Mark>, topic: &str) -> Vec<HeldSource> {
     let prefix = format!("kafka:{topic}/");
     let held = |Mark { name: mark, state }: Mark| {
         let (partition, source) = mark.strip_prefix(&prefix)?.split_once(UNSTORED)?;
         let (partition, source) = (partition.parse().ok()?, SourceName::from(source));
         let unstored = serde_json::from_str(state.get()).ok()?;
-        Some(Held { partition, source, unstored, mark })
+        Some(HeldSource { partition, source, unstored, mark })
     };
     marks.into_iter().filter_map(held).collect()
 }
@@ -75,7 +77,7 @@ impl Quarantine {
         let topic_name = topic.to_owned();
         let (refused, released, caught_up, changed) = Default::default();
         let mut quarantine = Self { topic: topic_name, refused, released, caught_up, changed };
-        for Held { mark, partition, source, unstored } in held(database.marks()?, topic) {
+        for HeldSource { mark, partition, source, unstored } in held(database.marks()?, topic) {
             if unstored.released {
                 let released = Released { mark, partition, unstored };
                 quarantine.released.insert(source, released);
@@ -148,15 +150,21 @@ impl Quarantine {
 
     /// The marks to be committed.
     pub(super) fn marks(&self) -> Result<Vec<Mark>, Error> {
-        let mark = |(name, unstored): (&String, &Option<Unstored>)| {
-            let state = Json::of(unstored).map_err(|error| Error::Output(error.into()))?;
-            Ok(Mark { name: name.clone(), state })
-        };
-        self.changed.iter().map(mark).collect()
+        self.changed.iter().map(|(name, unstored)| mark(name, unstored)).collect()
     }
 
     /// Records that the marks were committed.
     pub(super) fn committed(&mut self) {
         self.changed.clear();
     }
+}
+
+/// The name of the mark with the offset of the next event of a partition.
+pub(crate) fn name(topic: &str, partition: i32) -> String {
+    format!("kafka:{topic}/{partition}")
+}
+
+/// The name of the mark with the events of a partition that were deleted before they were stored.
+pub(crate) fn name_of_deleted(name: &str) -> String {
+    format!("{name} {DELETED}")
 }

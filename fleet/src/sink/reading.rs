@@ -14,13 +14,12 @@ use rdkafka::{
 };
 
 use super::{
-    QUIET, Sink,
-    feed::{Fed, Feed},
+    QUIET, Sink, Topic,
+    feed::{Feed, FeedResult},
     gathering::Segment,
     lag::Reader,
-    topic::Topic,
 };
-use crate::{error::Error, say::say};
+use crate::error::{Error, report};
 
 /// Timeout of a poll for messages.
 const POLL: Duration = Duration::from_millis(50);
@@ -66,7 +65,7 @@ impl Sink {
             None => {}
             Some(Ok(message)) => {
                 self.quiet = Instant::now();
-                (self.is_said, self.is_settled) = (false, false);
+                (self.is_reported, self.is_settled) = (false, false);
                 self.since.get_or_insert_with(Instant::now);
                 if topic == Topic::Events {
                     self.lag.read(&message);
@@ -75,7 +74,7 @@ impl Sink {
                 return Ok(true);
             }
             Some(Err(KafkaError::PartitionEOF(partition))) => {
-                self.is_said = false;
+                self.is_reported = false;
                 if topic == Topic::Events {
                     self.lag.at_end(partition);
                 }
@@ -91,8 +90,8 @@ impl Sink {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read events".to_owned(), error });
             }
-            Some(Err(error)) if !mem::replace(&mut self.is_said, true) => {
-                say(&format!("{error}; waiting for the brokers"));
+            Some(Err(error)) if !mem::replace(&mut self.is_reported, true) => {
+                report(&format!("{error}; waiting for the brokers"));
             }
             Some(Err(_)) => {}
         }
@@ -128,7 +127,7 @@ impl Sink {
         self.offsets[topic as usize].read(partition, offset + 1);
         let Some(source) = Feed::source(message) else {
             if offset >= begun {
-                say(&format!("partition {partition}, offset {offset}: not an event; skipped"));
+                report(&format!("partition {partition}, offset {offset}: not an event; skipped"));
             }
             return Ok(());
         };
@@ -143,18 +142,18 @@ impl Sink {
         let fed = match topic {
             Topic::Events if self.quarantine.skips(&source, offset) => {
                 self.feed.skip(&source);
-                Fed::Gathered
+                FeedResult::Nothing
             }
             Topic::Events => self.feed.event(source, message),
             Topic::Checkpoints => self.feed.checkpoint(source, message),
         };
         match fed {
-            Fed::Gathered => {}
-            Fed::Unreadable(source, reason) => {
+            FeedResult::Nothing => {}
+            FeedResult::Unreadable(source, reason) => {
                 let at = (topic == Topic::Events).then_some(offset);
                 self.refuse(&source, partition, at, &reason);
             }
-            Fed::Segment(segment) => {
+            FeedResult::Segment(segment) => {
                 let Segment { commit, records } = *segment;
                 self.pending_size += commit.output.size();
                 let records = records.map(|records| (commit.source.clone(), records));

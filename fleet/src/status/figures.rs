@@ -5,13 +5,12 @@ use super::{
     shippers::{Liveness, ShipperStatus},
     sinks::SinkStatus,
 };
-use crate::metric::Family;
+use crate::metric::{Family, by_partition, one};
 
 impl Status {
     /// The metrics of the fleet.
     pub(super) fn figures(&self) -> Vec<Family> {
-        let one = Family::one;
-        let by_partition = |figure: fn(&Partition) -> Option<i64>| {
+        let of = |figure: fn(&Partition) -> Option<i64>| {
             let value = move |row: &Partition| Some((row.partition, figure(row)? as f64));
             self.partitions.iter().filter_map(value).collect::<Vec<_>>()
         };
@@ -30,20 +29,16 @@ impl Status {
                 "Messages of logs that were deleted before they were folded",
                 deleted as f64,
             ),
-            Family::by_partition(
+            by_partition(
                 "foldline_status_lag_messages",
                 "Pieces of logs that are not folded yet",
-                by_partition(|row| row.lag),
+                of(|row| row.lag),
             ),
-            Family::by_partition(
-                "foldline_status_logs_end",
-                "End of the logs",
-                by_partition(|row| row.logs_end),
-            ),
-            Family::by_partition(
+            by_partition("foldline_status_logs_end", "End of the logs", of(|row| row.logs_end)),
+            by_partition(
                 "foldline_status_events_end",
                 "End of the events",
-                by_partition(|row| row.events_end),
+                of(|row| row.events_end),
             ),
         ];
         all.extend(sinks(&self.sinks));
@@ -105,12 +100,12 @@ fn shippers(shippers: &[ShipperStatus]) -> [Family; 5] {
             "Time at which the brokers last acknowledged a piece of a shipper that has not ended",
             sent,
         ),
-        Family::one(
+        one(
             "foldline_status_unreadable_logs",
             "Logs that shippers cannot read",
             of_all(|shipper| shipper.heartbeat.unreadable),
         ),
-        Family::one(
+        one(
             "foldline_status_holes",
             "Positions of logs at which bytes may be missing",
             of_all(|shipper| shipper.heartbeat.hole_count),

@@ -1,7 +1,6 @@
 //! `foldline-fleet status`: the progress of the workers, and of a sink.
 
 mod figures;
-mod gap;
 mod print;
 mod shippers;
 mod sinks;
@@ -11,6 +10,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::PathBuf,
+    process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
@@ -18,29 +18,22 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use foldline_cli::shared::{parse_seconds, stop_flag};
-use rdkafka::{ClientConfig, consumer::Consumer};
+use rdkafka::{ClientConfig, consumer::Consumer, groups::GroupInfo};
 use serde::Serialize;
 
 use self::{
-    gap::{DeletedRange, Gap},
     shippers::{ShipperStatus, shippers},
     sinks::{SinkStatus, sinks},
-    stored::Stored,
+    stored::{DeletedRange, Gap, Stored},
 };
 use crate::{
     cluster::ClusterArgs,
-    connection::{Connection, WAIT},
-    deleted::{DELETED, Deleted},
-    error::Error,
-    exit,
+    connection::{Connection, WAIT, missing},
+    error::{Error, report},
     exporter::Exporter,
     ledger::{Cluster, INPUT, Place, States},
-    members::{Member, members},
-    say::say,
-    settings::{Found, Role, judge},
-    sound::missing,
-    topics::Topics,
-    unfolded::{UNFOLDED, Unfolded},
+    marks::{DELETED, Deleted, UNFOLDED, Unfolded},
+    settings::{ExistingTopic, Role, Topics, judge},
 };
 
 const STATUS_HELP: &str = "\
@@ -144,7 +137,7 @@ struct Folded {
 const INTERVAL: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
+pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Error> {
     if let Some(address) = args.metrics {
         return serve(args, &Exporter::start(address, "status")?, &*stop_flag()?);
     }
@@ -155,13 +148,13 @@ pub(super) fn run(args: &StatusArgs) -> Result<u8, Error> {
     }
     .map_err(Error::Output)?;
     if args.format == StatusFormat::Table {
-        status.notes.iter().for_each(|note| say(note));
+        status.notes.iter().for_each(|note| report(note));
     }
-    Ok(exit::SUCCESS)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Serves the metrics of the fleet until a signal ends the program.
-fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8, Error> {
+fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<ExitCode, Error> {
     // Wrong options end the program.
     args.cluster.client()?;
     while !stop.load(Ordering::Relaxed) {
@@ -171,7 +164,7 @@ fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8
                 exporter.report(None);
             }
             Err(error) => {
-                say(&error.to_string());
+                report(&error.to_string());
                 exporter.report(Some(&error.to_string()));
             }
         }
@@ -180,7 +173,7 @@ fn serve(args: &StatusArgs, exporter: &Exporter, stop: &AtomicBool) -> Result<u8
             thread::sleep(PAUSE);
         }
     }
-    Ok(exit::SUCCESS)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Reads the status of the fleet.
@@ -231,7 +224,7 @@ impl Status {
         &mut self,
         connection: &Connection,
         topics: &Topics,
-        found: &[Found],
+        found: &[ExistingTopic],
         folded: &BTreeMap<i32, Folded>,
     ) -> Result<(), Error> {
         for partition in 0..partitions(found) {
@@ -271,7 +264,7 @@ impl Status {
         &mut self,
         client: &ClientConfig,
         topics: &Topics,
-        found: &[Found],
+        found: &[ExistingTopic],
     ) -> Result<BTreeMap<i32, Folded>, Error> {
         let cluster = Cluster::new(client)?;
         let mut folded = BTreeMap::new();
@@ -328,7 +321,7 @@ impl Partition {
 }
 
 /// Whether this partition of the topic has a leader, and the leader answers.
-fn leads(found: &[Found], role: Role, partition: i32) -> bool {
+fn leads(found: &[ExistingTopic], role: Role, partition: i32) -> bool {
     let topic = found.iter().find(|topic| topic.role == role);
     topic.is_some_and(|topic| {
         let is_there = usize::try_from(partition).is_ok_and(|number| number < topic.partitions);
@@ -337,7 +330,85 @@ fn leads(found: &[Found], role: Role, partition: i32) -> bool {
 }
 
 /// The number of partitions of the logs.
-fn partitions(found: &[Found]) -> i32 {
+fn partitions(found: &[ExistingTopic]) -> i32 {
     let logs = found.iter().find(|topic| topic.role == Role::Logs);
     logs.and_then(|topic| i32::try_from(topic.partitions).ok()).unwrap_or(0)
+}
+
+/// A worker.
+#[derive(Debug, Serialize)]
+pub(super) struct Member {
+    /// The member id in the group.
+    id: String,
+    /// The address of the client.
+    pub(super) host: String,
+    /// The assigned partitions of the logs.
+    pub(super) partitions: Vec<i32>,
+}
+
+/// The members of a group that read this topic.
+pub(super) fn members(group: &GroupInfo, topic: &str) -> Vec<Member> {
+    let member = |member: &rdkafka::groups::GroupMemberInfo| {
+        let mut rest = member.assignment().unwrap_or_default();
+        Member {
+            id: member.id().to_owned(),
+            // Brokers print addresses like Java, with a leading slash.
+            host: member.client_host().trim_start_matches('/').to_owned(),
+            partitions: assigned_partitions(&mut rest, topic).unwrap_or_default(),
+        }
+    };
+    let mut members: Vec<_> = group.members().iter().map(member).collect();
+    members.sort_by(|a, b| (&a.partitions, &a.id).cmp(&(&b.partitions, &b.id)));
+    members
+}
+
+/// The partitions of a topic in an assignment of Kafka's consumer protocol: a version, then the name and the
+/// partitions of each topic. `None` if the bytes are not an assignment.
+fn assigned_partitions(rest: &mut &[u8], topic: &str) -> Option<Vec<i32>> {
+    let mut assigned = Vec::new();
+    let _version = short(rest)?;
+    for _ in 0..int(rest)? {
+        let length = usize::try_from(short(rest)?).ok()?;
+        let (name, after) = rest.split_at_checked(length)?;
+        *rest = after;
+        for _ in 0..int(rest)? {
+            let partition = int(rest)?;
+            if name == topic.as_bytes() {
+                assigned.push(partition);
+            }
+        }
+    }
+    assigned.sort_unstable();
+    Some(assigned)
+}
+
+fn short(rest: &mut &[u8]) -> Option<i16> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(i16::from_be_bytes(*bytes))
+}
+
+fn int(rest: &mut &[u8]) -> Option<i32> {
+    let (bytes, after) = rest.split_first_chunk()?;
+    *rest = after;
+    Some(i32::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assignment_is_read() {
+        let assignment = b"\0\0\0\0\0\x02\
+            \0\x01b\0\0\0\x01\0\0\0\x07\
+            \0\x01a\0\0\0\x02\0\0\0\x02\0\0\0\x01\
+            \0\0\0\0";
+        assert_eq!(assigned_partitions(&mut &assignment[..], "a"), Some(vec![1, 2]));
+        assert_eq!(assigned_partitions(&mut &assignment[..], "c"), Some(vec![]));
+        for length in 0..assignment.len() - 4 {
+            assert_eq!(assigned_partitions(&mut &assignment[..length], "a"), None);
+        }
+        assert_eq!(assigned_partitions(&mut &[0xff; 40][..], "a"), Some(vec![]));
+    }
 }

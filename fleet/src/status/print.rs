@@ -10,12 +10,11 @@ use foldline_render::terminal::neutralise_line;
 
 use super::{
     Status,
-    gap::DeletedRange,
     shippers::{Liveness, ShipperStatus},
     sinks::SinkStatus,
-    stored::Stored,
+    stored::{DeletedRange, Stored},
 };
-use crate::heartbeat::{MissingBytes, now};
+use crate::exporter::{MissingBytes, now};
 
 /// The number of shippers that are listed even if they need no attention.
 const SHIPPERS: usize = 20;

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::{
     connection::WAIT,
     error::Error,
-    heartbeat::{Heartbeat, now},
+    exporter::{Heartbeat, now},
 };
 
 /// Timeout of a poll for messages.

@@ -15,8 +15,8 @@ use serde::Serialize;
 use crate::{
     connection::{Connection, WAIT},
     error::Error,
-    heartbeat::now,
-    topics::Topics,
+    exporter::now,
+    settings::Topics,
 };
 
 /// Timeout of a poll for messages.

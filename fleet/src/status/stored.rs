@@ -1,15 +1,14 @@
-//! [`Stored`]: the progress of a sink, as its database states it.
+//! [`Stored`]: the progress of a sink, as its database states it, and what is missing.
 
 use std::path::Path;
 
 use foldline_cli::shared::DatabasePlace;
 use serde::Serialize;
 
-use super::gap::{DeletedRange, Gap};
 use crate::{
-    deleted::Deleted,
     error::Error,
-    sink::{Held, held, marks, name, name_of_deleted},
+    marks::{Deleted, Range},
+    sink::{HeldSource, held, marks, name, name_of_deleted},
 };
 
 /// The offset up to which the events of a partition are stored.
@@ -38,7 +37,7 @@ impl Stored {
         let mut stored = Self { partitions: Vec::new(), deleted: Vec::new(), gaps: Vec::new() };
         let held = held(marks.clone(), topic).into_iter();
         let unstored = held.filter(|held| !held.unstored.released);
-        stored.gaps.extend(unstored.map(|Held { source, unstored, .. }| Gap {
+        stored.gaps.extend(unstored.map(|HeldSource { source, unstored, .. }| Gap {
             source: source.to_string(),
             note: unstored.note,
         }));
@@ -51,5 +50,27 @@ impl Stored {
             stored.deleted.extend(DeletedRange::all(partition, &deleted));
         }
         Ok(stored)
+    }
+}
+
+/// A source that is held back.
+#[derive(Debug, Serialize)]
+pub(super) struct Gap {
+    pub(super) source: String,
+    pub(super) note: String,
+}
+
+/// Messages of a partition that were deleted before they were read.
+#[derive(Debug, Serialize)]
+pub(super) struct DeletedRange {
+    pub(super) partition: i32,
+    #[serde(flatten)]
+    pub(super) range: Range,
+}
+
+impl DeletedRange {
+    /// All of a partition.
+    pub(super) fn all(partition: i32, deleted: &Deleted) -> impl Iterator<Item = Self> {
+        deleted.ranges().iter().map(move |&range| Self { partition, range })
     }
 }

@@ -6,9 +6,8 @@ use std::{
 };
 
 use foldline::ledger::{Ledger, Mark, SourceName};
-use foldline_domain::Json;
 
-use crate::{error::Error, ledger::KafkaLedger};
+use crate::{error::Error, ledger::KafkaLedger, marks::mark};
 
 /// The interval at which a lane looks for expired sources.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -43,9 +42,7 @@ impl Expiry {
 
     /// The mark to be committed, if it has changed.
     pub(super) fn mark(&mut self) -> Result<Option<Mark>, Error> {
-        let state = Json::of(&self.until).map_err(|error| Error::Output(error.into()))?;
-        let is_changed = mem::take(&mut self.is_changed);
-        Ok(is_changed.then_some(Mark { name: EXPIRED.to_owned(), state }))
+        mem::take(&mut self.is_changed).then(|| mark(EXPIRED, &self.until)).transpose()
     }
 
     /// Whether it is time; `after` is how long complete sources are remembered.

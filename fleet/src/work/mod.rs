@@ -8,15 +8,12 @@
 //! Each partition has a thread, which reads its messages from a separate queue: while one waits for brokers, others
 //! fold. The main thread of the worker only handles group changes.
 
-mod counts;
 mod expiry;
 mod figures;
 mod group;
 mod lane;
 mod outgoing;
 mod running;
-mod sent;
-mod shared;
 mod source;
 mod unfinished;
 mod unsaved;
@@ -25,6 +22,7 @@ use std::{
     collections::BTreeMap,
     mem,
     net::SocketAddr,
+    process::ExitCode,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -38,21 +36,17 @@ use foldline_cli::shared::stop_flag;
 use rdkafka::{consumer::Consumer, error::KafkaError};
 
 use self::{
-    counts::Counts,
-    figures::figures,
-    group::{Change, Group, POLL},
+    figures::{Counts, figures},
+    group::{Change, Group, POLL, Shared},
     running::{Order, Running},
-    shared::Shared,
 };
 use crate::{
     cluster::ClusterArgs,
-    error::Error,
-    exit::{self, EXIT_CODES},
+    connection::await_sound,
+    error::{EXIT_CODES, Error, report},
     exporter::Exporter,
     ledger::Cluster,
-    say::say,
     settings::Role,
-    sound::await_sound,
 };
 
 /// The options of `foldline-fleet work`.
@@ -92,19 +86,19 @@ fn parse_days(text: &str) -> Result<Duration, String> {
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The interval at which a persistent problem of the brokers is reported again.
-const SAY_AGAIN: Duration = Duration::from_secs(60);
+const REPORT_AGAIN: Duration = Duration::from_secs(60);
 
 /// The interval at which metrics are published.
 const PUBLISH: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
+pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<ExitCode, Error> {
     let client = args.cluster.client()?;
     let topics = args.cluster.topics();
     let stop = stop_flag()?;
     let exporter = args.metrics.map(|address| Exporter::start(address, "work")).transpose()?;
     let needed = [Role::Logs, Role::Events, Role::Patches, Role::State];
     if !await_sound(&client, &topics, &needed, &stop, None)? {
-        return Ok(exit::SUCCESS);
+        return Ok(ExitCode::SUCCESS);
     }
     let group = args.group.clone().unwrap_or_else(|| format!("{}.work", args.cluster.prefix));
     let shared = Shared {
@@ -125,11 +119,11 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<u8, Error> {
         leaving: BTreeMap::new(),
         broken: BTreeMap::new(),
         ended: Counts::default(),
-        said: None,
+        reported: None,
     };
     worker.run(&stop)?;
     worker.conclude()?;
-    Ok(if worker.ended.deleted > 0 { exit::FAILED } else { exit::SUCCESS })
+    Ok(if worker.ended.deleted > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 struct Worker {
@@ -144,7 +138,7 @@ struct Worker {
     /// The counts of revoked partitions.
     ended: Counts,
     /// When a problem of the brokers was last reported.
-    said: Option<Instant>,
+    reported: Option<Instant>,
 }
 
 impl Worker {
@@ -168,9 +162,11 @@ impl Worker {
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read logs".to_owned(), error });
             }
-            Some(Err(error)) if self.said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) => {
-                self.said = Some(Instant::now());
-                say(&format!("{error}; waiting for the brokers"));
+            Some(Err(error))
+                if self.reported.is_none_or(|reported| reported.elapsed() >= REPORT_AGAIN) =>
+            {
+                self.reported = Some(Instant::now());
+                report(&format!("{error}; waiting for the brokers"));
             }
             Some(_) | None => {}
         }
@@ -183,7 +179,8 @@ impl Worker {
             let ends = self.shared.consumer.context().ends();
             let lanes = self.lanes.iter().map(|(partition, lane)| (*partition, lane.progress()));
             exporter.publish(&figures(self.ended, &lanes.collect(), &ends));
-            let is_waiting = self.said.is_some_and(|said| said.elapsed() < SAY_AGAIN);
+            let is_waiting =
+                self.reported.is_some_and(|reported| reported.elapsed() < REPORT_AGAIN);
             exporter.report(is_waiting.then_some("the brokers do not answer"));
             self.published = Instant::now();
         }
@@ -232,7 +229,7 @@ impl Worker {
         self.ended.add(lane.progress().counts);
         match lane.join() {
             Err(Error::KafkaLedger(error)) => {
-                say(&format!("partition {partition}: {error}; taking it over again"));
+                report(&format!("partition {partition}: {error}; taking it over again"));
             }
             ended => ended?,
         }
@@ -264,7 +261,7 @@ impl Worker {
             drop(lane.join());
         }
         let Counts { pieces, bytes, known, gaps, foreign, commits, .. } = self.ended;
-        say(&format!(
+        report(&format!(
             "{pieces} pieces, {bytes} bytes in {commits} commits; {known} duplicates, {gaps} after a gap, \
              {foreign} foreign messages"
         ));

@@ -4,7 +4,7 @@ use std::{
     mem,
     panic::resume_unwind,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU8, Ordering},
     },
     thread::{self, JoinHandle},
@@ -12,18 +12,21 @@ use std::{
 };
 
 use rdkafka::{
-    Offset, TopicPartitionList,
+    Offset,
     consumer::{CommitMode, Consumer, base_consumer::PartitionQueue},
     error::KafkaError,
 };
 
 use super::{
-    counts::Progress,
-    group::{Group, POLL},
+    figures::Progress,
+    group::{Group, POLL, Shared},
     lane::Lane,
-    shared::Shared,
 };
-use crate::{error::Error, ledger::KafkaLedgerError, say::say};
+use crate::{
+    connection::report_offsets,
+    error::{Error, locked, report},
+    ledger::KafkaLedgerError,
+};
 
 /// Timeout of a seek.
 const SEEK: Duration = Duration::from_secs(10);
@@ -63,7 +66,7 @@ impl Running {
 
     /// The progress of the lane.
     pub(super) fn progress(&self) -> Progress {
-        *self.link.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.link.progress)
     }
 
     /// Gives an order; it is executed after the current message, or after the current commit.
@@ -86,8 +89,8 @@ impl Link {
         self.order.load(Ordering::Relaxed) == order as u8
     }
 
-    fn tell(&self, lane: &Lane) {
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = lane.progress();
+    fn publish(&self, lane: &Lane) {
+        *locked(&self.progress) = lane.progress();
     }
 }
 
@@ -95,37 +98,37 @@ impl Link {
 fn fold(shared: &Shared, partition: i32, link: &Link) -> Result<(), Error> {
     let mut lane = Lane::take_over(shared, partition)?;
     let queue = queue(shared, partition, lane.start(shared)?)?;
-    link.tell(&lane);
+    link.publish(&lane);
     let next = lane.commit(shared)?;
-    report(shared, partition, next);
-    let mut is_told = false;
+    report_offset(shared, partition, next);
+    let mut is_reported = false;
     while link.is_ordered(Order::Fold) {
         let mut is_idle = false;
         match queue.poll(POLL) {
             None => is_idle = true,
             Some(Ok(message)) => {
-                is_told = false;
+                is_reported = false;
                 lane.take(shared, &message)?;
             }
             Some(Err(error @ KafkaError::MessageConsumptionFatal(_))) => {
                 return Err(Error::Cluster { doing: "read logs".to_owned(), error });
             }
-            Some(Err(error)) if !mem::replace(&mut is_told, true) => {
-                say(&format!("partition {partition}: {error}; waiting for the brokers"));
+            Some(Err(error)) if !mem::replace(&mut is_reported, true) => {
+                report(&format!("partition {partition}: {error}; waiting for the brokers"));
             }
             Some(Err(_)) => {}
         }
         if lane.is_due(shared, is_idle) {
             let next = lane.commit(shared)?;
-            report(shared, partition, next);
-            link.tell(&lane);
+            report_offset(shared, partition, next);
+            link.publish(&lane);
         }
     }
     if link.is_ordered(Order::Conclude) {
         let next = lane.conclude()?;
-        report(shared, partition, next);
+        report_offset(shared, partition, next);
     }
-    link.tell(&lane);
+    link.publish(&lane);
     Ok(())
 }
 
@@ -150,16 +153,8 @@ fn queue(shared: &Shared, partition: i32, start: Offset) -> Result<PartitionQueu
     Ok(queue)
 }
 
-/// Reports the folded offset to the group for lag monitoring. Nothing depends on the reported offset: the authoritative
-/// offset is in the transaction, as a mark of the ledger. (A transaction can also commit offsets of a group, but
-/// librdkafka waits for ever if the coordinator of the group is lost at the wrong moment.)
-fn report(shared: &Shared, partition: i32, next: Option<i64>) {
-    let Some(next) = next else { return };
-    let mut offsets = TopicPartitionList::new();
-    let told = offsets
-        .add_partition_offset(&shared.topics.logs, partition, Offset::Offset(next))
-        .and_then(|()| shared.consumer.commit(&offsets, CommitMode::Async));
-    if let Err(error) = told {
-        tracing::debug!(%error, partition, "cannot report the folded offset to the group");
-    }
+/// Reports the folded offset to the group.
+fn report_offset(shared: &Shared, partition: i32, next: Option<i64>) {
+    let next = next.map(|next| (partition, next));
+    report_offsets(&shared.topics.logs, &shared.consumer, next, CommitMode::Async);
 }

@@ -20,8 +20,7 @@ use crate::{
     error::Error,
     ledger::Message,
     messages::{Extent, Reached, Sender, VERSION},
-    piece::Piece,
-    place::Place,
+    piece::{Piece, Place},
 };
 
 type SourceSegments = Segments<LogReducer, LogState, LogEmitter<Outgoing>, Messages, Records>;
@@ -72,7 +71,7 @@ pub(super) enum Cut {
 
 /// The result of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum PieceResult {
     /// It was folded.
     Folded,
     /// It was already known.
@@ -168,12 +167,12 @@ impl Source {
     }
 
     /// Folds the piece of the message at this offset.
-    pub(super) fn take(&mut self, piece: &Piece<'_>, offset: i64) -> Result<Taken, Error> {
+    pub(super) fn take(&mut self, piece: &Piece<'_>, offset: i64) -> Result<PieceResult, Error> {
         let is_known = piece.place.after(piece.bytes.len()) <= self.pushed;
         if is_known && !(piece.is_end && self.segments.is_some()) {
-            return Ok(Taken::Known);
+            return Ok(PieceResult::Known);
         }
-        let Some(segments) = &mut self.segments else { return Ok(Taken::Late) };
+        let Some(segments) = &mut self.segments else { return Ok(PieceResult::Late) };
         let is_next_file = piece.place == Place { file: self.pushed.file + 1, offset: 0 }
             && piece.before.is_none_or(|before| before == self.pushed.offset);
         if is_next_file {
@@ -187,7 +186,7 @@ impl Source {
             false => None,
         };
         let fresh = skipped.and_then(|skipped| piece.bytes.get(usize::try_from(skipped).ok()?..));
-        let Some(bytes) = fresh else { return Ok(Taken::Gap(self.pushed)) };
+        let Some(bytes) = fresh else { return Ok(PieceResult::Gap(self.pushed)) };
         segments.push(bytes);
         self.pushed = self.pushed.after(bytes.len());
         self.commit_due()?;
@@ -201,7 +200,7 @@ impl Source {
         if piece.is_end {
             self.finish()?;
         }
-        Ok(Taken::Folded)
+        Ok(PieceResult::Folded)
     }
 
     /// The first message that must be read again if the worker ends after a commit: it continues an incomplete line that

@@ -71,7 +71,7 @@ fn rest(path: &Path, offset: usize, is_end: bool) -> Vec<u8> {
     let mut follow = Follow::open(path, Until::EndOfFile).unwrap();
     follow.seek(offset as u64).unwrap();
     let mut cutter = cutter();
-    cutter.go_on(&mut follow, offset as u64).unwrap();
+    cutter.resume_at(&mut follow, offset as u64).unwrap();
     let mut sent = Vec::new();
     let mut give = |piece: &[u8]| {
         assert!(!piece.is_empty() && piece.len() <= MAX);

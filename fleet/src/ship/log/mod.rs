@@ -1,8 +1,6 @@
 //! [`ShippedLog`]: a log that is shipped.
 
 mod files;
-mod marks;
-mod next;
 
 use std::{
     collections::VecDeque,
@@ -16,17 +14,17 @@ use foldline::{
 };
 
 use super::{
-    checkpoint::{Before, INTERVAL, Shipped},
+    checkpoint::{Before, Hole, INTERVAL, Mark, Shipped},
     cut::Cutter,
-    flight::Flight,
-    hole::Hole,
-    look::{Look, created},
-    mark::Mark,
+    examine::{Look, created},
+    flight::{Flight, Opening},
     mask::{self, Masking, SharedMasker},
-    opening::Opening,
-    outbox::{Outbox, Ticket, Unsent},
+    outbox::{Outbox, SendError, Ticket},
 };
-use crate::{piece::Piece, place::Place, say::say};
+use crate::{
+    error::report,
+    piece::{Piece, Place},
+};
 
 /// The number of attempts to open a log that is being rotated.
 const ATTEMPTS: usize = 10;
@@ -43,7 +41,7 @@ pub(super) struct ShippedLog {
     /// The path, with non-Unicode parts replaced.
     pub(super) shown: String,
     /// The path as sent in messages.
-    told: String,
+    sent_path: String,
     format: String,
     /// The end of the sent data.
     place: Place,
@@ -119,7 +117,7 @@ impl ShippedLog {
         Self {
             number,
             name: name.into(),
-            told: mask::path(&shown, common.masker.as_ref()),
+            sent_path: mask::path(&shown, common.masker.as_ref()),
             shown,
             path,
             format,
@@ -213,13 +211,13 @@ impl ShippedLog {
                 // Bytes that were read, and not sent, are read again.
                 match self.place.offset {
                     0 => self.opening.hold(&follow.read_at(0, left.read.length as usize)?),
-                    offset => self.cutter.go_on(&mut follow, offset)?,
+                    offset => self.cutter.resume_at(&mut follow, offset)?,
                 }
             }
             // It may have been truncated, and written again, before they were read again.
             let is_alike = |found: Identity| found.is_alike(&left);
             if !is_resumed || follow.identity(left.read.length)?.is_some_and(is_alike) {
-                notice.iter().for_each(|notice| report(&self.path, notice));
+                notice.iter().for_each(|notice| report_notice(&self.path, notice));
                 self.follow = Some(Box::new(follow));
                 return Ok(());
             }
@@ -242,7 +240,7 @@ impl ShippedLog {
     }
 
     /// Reads new data and sends it.
-    pub(super) fn read(&mut self, common: &Common, outbox: &mut Outbox) -> Result<Read, Unsent> {
+    pub(super) fn read(&mut self, common: &Common, outbox: &mut Outbox) -> Result<Read, SendError> {
         // Recorded before reading: later changes are seen the next time.
         let seen = Look::at(&self.path);
         if self.follow.is_none()
@@ -257,7 +255,7 @@ impl ShippedLog {
             let Self {
                 number,
                 name,
-                told,
+                sent_path,
                 format,
                 place,
                 ended,
@@ -275,7 +273,7 @@ impl ShippedLog {
                     source: name.clone(),
                     place: *place,
                     format,
-                    path: told,
+                    path: sent_path,
                     host: &common.host,
                     task: common.task.as_deref(),
                     before: ended.filter(|_| place.offset == 0),
@@ -286,7 +284,7 @@ impl ShippedLog {
                 outbox.send(&piece, Ticket { log: *number, piece: flight.next() })?;
                 *place = place.after(bytes.len());
                 flight.sent(*place);
-                Ok::<_, Unsent>(())
+                Ok::<_, SendError>(())
             };
             if let Some(held) = opening.take(file) {
                 cutter.push(&held, &mut give)?;
@@ -309,12 +307,14 @@ impl ShippedLog {
                     cutter.push(bytes, &mut give)?;
                     if cutter.has_too_long() {
                         let path = &self.shown;
-                        say(&format!("{path}: a line too long to be searched is masked entirely"));
+                        report(&format!(
+                            "{path}: a line too long to be searched is masked entirely"
+                        ));
                     }
                     None
                 }
                 Step::Notice(notice) => {
-                    report(&self.path, &notice);
+                    report_notice(&self.path, &notice);
                     self.marked = None;
                     None
                 }
@@ -330,7 +330,7 @@ impl ShippedLog {
                 }
             };
             if let Some(notice) = next {
-                report(&self.path, &notice);
+                report_notice(&self.path, &notice);
                 self.next_file(&notice);
             }
         }
@@ -341,17 +341,17 @@ impl ShippedLog {
     }
 
     /// Declares the log complete: sends the held bytes and an end message.
-    pub(super) fn finish(&mut self, common: &Common, outbox: &mut Outbox) -> Result<(), Unsent> {
+    pub(super) fn finish(&mut self, common: &Common, outbox: &mut Outbox) -> Result<(), SendError> {
         if self.is_complete {
             return Ok(());
         }
-        let Self { number, name, told, format, place, cutter, flight, .. } = self;
+        let Self { number, name, sent_path, format, place, cutter, flight, .. } = self;
         let mut give = |bytes: &[u8], is_end| {
             let piece = Piece {
                 source: name.clone(),
                 place: *place,
                 format,
-                path: told,
+                path: sent_path,
                 host: &common.host,
                 task: common.task.as_deref(),
                 before: None,
@@ -362,7 +362,7 @@ impl ShippedLog {
             outbox.send(&piece, Ticket { log: *number, piece: flight.next() })?;
             *place = place.after(bytes.len());
             flight.sent(*place);
-            Ok::<_, Unsent>(())
+            Ok::<_, SendError>(())
         };
         cutter.release(|bytes| give(bytes, false))?;
         give(b"", true)?;
@@ -377,10 +377,10 @@ impl ShippedLog {
 }
 
 /// Reports a change of the file of a log.
-fn report(path: &Path, notice: &Notice) {
-    say(&format!("{} {notice}", path.display()));
+fn report_notice(path: &Path, notice: &Notice) {
+    report(&format!("{} {notice}", path.display()));
 }
 
-fn failed(error: SourceError) -> Unsent {
-    Unsent::Failed(error.into())
+fn failed(error: SourceError) -> SendError {
+    SendError::Failed(error.into())
 }

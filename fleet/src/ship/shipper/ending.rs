@@ -8,7 +8,7 @@ use std::{
 
 use super::super::{
     log::{Read, ShippedLog},
-    outbox::Unsent,
+    outbox::SendError,
 };
 use super::{POLL, Shipper};
 
@@ -17,7 +17,7 @@ const LAST: Duration = Duration::from_secs(10);
 
 impl Shipper<'_> {
     /// Completes the run without waiting for more data.
-    pub(super) fn conclude(&mut self) -> Result<(), Unsent> {
+    pub(super) fn conclude(&mut self) -> Result<(), SendError> {
         if !self.args.complete {
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl Shipper<'_> {
     }
 
     /// Declares a log complete.
-    pub(super) fn finish(&mut self, number: usize) -> Result<(), Unsent> {
+    pub(super) fn finish(&mut self, number: usize) -> Result<(), SendError> {
         while self.logs.get(&number).is_some_and(ShippedLog::has_rest) && !self.has_room() {
             self.account()?;
             thread::sleep(POLL / 10);
@@ -70,7 +70,7 @@ impl Shipper<'_> {
     }
 
     /// Waits until everything that was sent is acknowledged.
-    pub(super) fn flush(&mut self) -> Result<(), Unsent> {
+    pub(super) fn flush(&mut self) -> Result<(), SendError> {
         for log in self.logs.values_mut() {
             log.mark_now()?;
         }
@@ -88,13 +88,13 @@ impl Shipper<'_> {
     }
 
     /// Waits for a stopped run only for a while.
-    pub(super) fn await_acknowledgements(&mut self) -> Result<(), Unsent> {
+    pub(super) fn await_acknowledgements(&mut self) -> Result<(), SendError> {
         let mut last = None;
         while self.outbox.on_its_way() > 0 {
             if self.stop.load(Ordering::Relaxed)
                 && last.get_or_insert_with(Instant::now).elapsed() >= LAST
             {
-                return Err(Unsent::Stopped);
+                return Err(SendError::Stopped);
             }
             thread::sleep(POLL / 10);
             self.account()?;

@@ -8,15 +8,13 @@ use std::{
 use foldline::source::SourceError;
 
 use super::super::{
-    examine::{Examined, examine},
-    finder::{Found, Sibling, is_rotated},
+    examine::{Examination, Look, examine, log_name, untaken_name},
+    finder::{Discovery, Sibling, is_rotated},
     log::ShippedLog,
-    look::Look,
-    naming,
-    outbox::Unsent,
+    outbox::SendError,
 };
-use super::{AGAIN, POLL, Round, Shipper, candidate::Candidate, reading::say_lost};
-use crate::say::say;
+use super::{AGAIN, POLL, Round, Shipper, reading::report_lost};
+use crate::error::report;
 
 /// How long to wait for a file that may be a log.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,14 +24,14 @@ const NAMED: usize = 100;
 
 impl Shipper<'_> {
     /// Finds new files.
-    pub(super) fn find(&mut self) -> Result<(), Unsent> {
+    pub(super) fn find(&mut self) -> Result<(), SendError> {
         let (found, is_unclear) = self.finder.find(&self.logs, &self.by_path, &self.stored);
         self.is_unclear = is_unclear;
         for found in found {
             match found {
-                Found::Stored(path, names) => self.resume(path, names),
-                Found::Moved(path, name) => self.resume(path, vec![name]),
-                Found::New(path) => self.candidate(path),
+                Discovery::Stored(path, names) => self.resume(path, names),
+                Discovery::Moved(path, name) => self.resume(path, vec![name]),
+                Discovery::New(path) => self.candidate(path),
             }
             // Many files may be found at once.
             self.account()?;
@@ -76,12 +74,12 @@ impl Shipper<'_> {
                     shipped.is_replaced = true;
                     shipped.holes = log.holes;
                     (self.is_changed, self.has_lost) = (true, true);
-                    say_lost(&error);
+                    report_lost(&error);
                 }
                 // Retried in the next search of the folders.
                 Err(error) => {
                     log.trouble = Some(error.to_string());
-                    say(&format!("{error}; retrying"));
+                    report(&format!("{error}; retrying"));
                     self.add(log);
                     return;
                 }
@@ -101,7 +99,7 @@ impl Shipper<'_> {
     }
 
     /// Examines files that may be logs.
-    pub(super) fn examine(&mut self, is_last: bool, round: &mut Round) -> Result<(), Unsent> {
+    pub(super) fn examine(&mut self, is_last: bool, round: &mut Round) -> Result<(), SendError> {
         let now = Instant::now();
         let due = self.candidates.iter().filter(|(_, it)| is_last || it.next <= now);
         let mut due: Vec<PathBuf> = due.map(|(path, _)| path.clone()).collect();
@@ -127,7 +125,7 @@ impl Shipper<'_> {
             }
             let is_final = is_last || self.args.once || candidate.since.elapsed() >= PATIENCE;
             candidate.next = now + AGAIN;
-            if seen == candidate.seen && (candidate.is_said || !is_final) {
+            if seen == candidate.seen && (candidate.is_reported || !is_final) {
                 continue;
             }
             let examined = match seen {
@@ -141,10 +139,10 @@ impl Shipper<'_> {
                 None => {
                     self.candidates.remove(&path);
                 }
-                Some(Ok(Examined::Undecided)) => {}
-                Some(Ok(Examined::Log(format, begin))) => {
-                    let name = naming::name(&self.common.host, &path.to_string_lossy(), &begin);
-                    let name = naming::untaken(name, |name| self.names.contains(name));
+                Some(Ok(Examination::Undecided)) => {}
+                Some(Ok(Examination::Log(format, begin))) => {
+                    let name = log_name(&self.common.host, &path.to_string_lossy(), &begin);
+                    let name = untaken_name(name, |name| self.names.contains(name));
                     let (number, format) = (self.next, format.to_owned());
                     let mut log =
                         ShippedLog::new(number, &name, path.clone(), format, &self.common);
@@ -162,11 +160,11 @@ impl Shipper<'_> {
                 }
                 Some(Err(error)) => {
                     candidate.seen = seen;
-                    if !std::mem::replace(&mut candidate.is_said, true) {
+                    if !std::mem::replace(&mut candidate.is_reported, true) {
                         self.unshipped += 1;
                         match self.unshipped {
-                            ..NAMED => say(&format!("{error}; not shipped")),
-                            NAMED => say("further unshipped files are not listed"),
+                            ..NAMED => report(&format!("{error}; not shipped")),
+                            NAMED => report("further unshipped files are not listed"),
                             _ => {}
                         }
                     }
@@ -174,5 +172,23 @@ impl Shipper<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A file that may be a log.
+pub(super) struct Candidate {
+    pub(super) since: Instant,
+    /// Its metadata when it was last examined.
+    pub(super) seen: Option<Look>,
+    pub(super) next: Instant,
+    /// It was reported as not shipped.
+    pub(super) is_reported: bool,
+}
+
+impl Candidate {
+    /// A file that was just found, due for examination.
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        Self { since: now, seen: None, next: now, is_reported: false }
     }
 }

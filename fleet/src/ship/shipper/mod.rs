@@ -1,14 +1,13 @@
 //! [`Shipper`]: a run of `foldline-fleet ship`.
 
-mod candidate;
 mod ending;
 mod finding;
 mod reading;
-mod report;
 
 use std::{
     collections::{HashMap, HashSet},
     path::PathBuf,
+    process::ExitCode,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,17 +18,21 @@ use std::{
 
 use foldline_agents::Registry;
 
-use self::candidate::Candidate;
+use self::finding::Candidate;
 use super::{
-    args::ShipArgs,
-    checkpoint::{Checkpoint, INTERVAL, Logs},
+    ShipArgs,
+    checkpoint::{Checkpoint, INTERVAL, Logs, Shipped},
     finder::Finder,
     log::{Common, ShippedLog},
     mask::note,
-    outbox::{Outbox, Unsent},
+    outbox::{Outbox, SendError},
     reporting::Reporting,
 };
-use crate::{error::Error, exit, say::say};
+use crate::{
+    error::{Error, report},
+    exporter::{HOLES, Heartbeat, MissingBytes, milliseconds},
+    piece::Place,
+};
 
 /// The pause when there is no new data, and the interval at which a log is polled.
 const POLL: Duration = Duration::from_millis(100);
@@ -121,7 +124,7 @@ impl<'a> Shipper<'a> {
     }
 
     /// Ships until the end.
-    pub(super) fn run(mut self) -> Result<u8, Error> {
+    pub(super) fn run(mut self) -> Result<ExitCode, Error> {
         let followed = self.follow().and_then(|code| {
             self.report(true);
             self.await_acknowledgements().map(|()| code)
@@ -129,12 +132,12 @@ impl<'a> Shipper<'a> {
         // Acknowledged positions are stored regardless of the outcome.
         let stored = self.account().and_then(|()| self.store());
         if let Some(masker) = &self.common.masker {
-            say(&note(&masker.borrow()));
+            report(&note(&masker.borrow()));
         }
         match followed {
             Ok(code) => stored.map(|()| code),
-            Err(Unsent::Failed(error)) => Err(error),
-            Err(Unsent::Stopped) => {
+            Err(SendError::Failed(error)) => Err(error),
+            Err(SendError::Stopped) => {
                 stored?;
                 let left = self.outbox.on_its_way();
                 Err(Error::Shipping(format!(
@@ -145,10 +148,10 @@ impl<'a> Shipper<'a> {
         }
     }
 
-    fn follow(&mut self) -> Result<u8, Unsent> {
+    fn follow(&mut self) -> Result<ExitCode, SendError> {
         while !self.stop.load(Ordering::Relaxed) {
             let round = match self.round(false) {
-                Err(Unsent::Stopped) => break,
+                Err(SendError::Stopped) => break,
                 round => round?,
             };
             if round.is_busy {
@@ -167,11 +170,11 @@ impl<'a> Shipper<'a> {
         let is_whole = !self.has_lost
             && !self.finder.has_failed()
             && self.logs.values().all(|log| log.trouble.is_none() && !log.has_lost);
-        Ok(if is_whole { exit::SUCCESS } else { exit::FAILED })
+        Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Polls everything once. `is_last` means that no more data is awaited.
-    fn round(&mut self, is_last: bool) -> Result<Round, Unsent> {
+    fn round(&mut self, is_last: bool) -> Result<Round, SendError> {
         self.account()?;
         let mut round = Round::default();
         self.report(false);
@@ -244,8 +247,43 @@ impl<'a> Shipper<'a> {
     }
 }
 
-impl From<Error> for Unsent {
+impl From<Error> for SendError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
+}
+
+impl Shipper<'_> {
+    /// Reports the state of this run, if that is due, or if the run has ended.
+    pub(super) fn report(&mut self, ended: bool) {
+        if !(ended || self.reporting.is_due()) {
+            return;
+        }
+        let (pieces, bytes) = self.outbox.sent();
+        let unreadable = self.logs.values().filter(|log| log.trouble.is_some()).count();
+        let holes: Vec<_> = self.stored.iter().flat_map(holes).collect();
+        let report = Heartbeat {
+            ended,
+            logs: self.logs.len() as u64,
+            unreadable: unreadable as u64,
+            pieces,
+            bytes,
+            unacknowledged: self.outbox.on_its_way(),
+            acknowledged_at: self.outbox.last_piece().map(milliseconds),
+            hole_count: holes.len() as u64,
+            holes: holes.into_iter().take(HOLES).collect(),
+            ..Heartbeat::default()
+        };
+        self.reporting.report(&mut self.outbox, report);
+    }
+}
+
+/// The positions of a log at which bytes may be missing.
+fn holes<'l>((name, log): (&'l String, &'l Shipped)) -> impl Iterator<Item = MissingBytes> + 'l {
+    log.holes.iter().map(move |hole| MissingBytes {
+        source: name.clone(),
+        path: log.path.clone(),
+        position: Place { file: hole.file, offset: hole.offset }.to_string(),
+        note: hole.note.clone(),
+    })
 }

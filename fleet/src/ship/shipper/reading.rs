@@ -7,10 +7,10 @@ use foldline::source::SourceError;
 use super::super::{
     finder::is_rotated,
     log::{Read, ShippedLog},
-    outbox::Unsent,
+    outbox::SendError,
 };
 use super::{AGAIN, POLL, Round, Shipper};
-use crate::say::say;
+use crate::error::report;
 
 /// The maximum number of open files.
 const OPEN: usize = 128;
@@ -20,7 +20,7 @@ const LOOKS: usize = 2_000;
 
 impl Shipper<'_> {
     /// Reads a log if it may have changed.
-    pub(super) fn read(&mut self, number: usize, round: &mut Round) -> Result<(), Unsent> {
+    pub(super) fn read(&mut self, number: usize, round: &mut Round) -> Result<(), SendError> {
         let looks = self.logs.len() / LOOKS;
         let Some(log) = self.logs.get_mut(&number) else { return Ok(()) };
         let longest = POLL.max(Duration::from_secs(looks as u64));
@@ -78,13 +78,13 @@ impl Shipper<'_> {
             // A missing file is not an error: it may reappear.
             let trouble = (!error.is_not_found()).then(|| error.to_string());
             if let Some(trouble) = trouble.as_ref().filter(|_| log.trouble != trouble) {
-                say(&format!("{trouble}; retrying"));
+                report(&format!("{trouble}; retrying"));
             }
             log.trouble = trouble;
             log.next_look = Instant::now() + AGAIN;
             return;
         }
-        say_lost(error);
+        report_lost(error);
         log.lose(error.to_string());
         self.has_lost = true;
         if let Some(shipped) = self.stored.get_mut(log.name.as_str()) {
@@ -124,8 +124,8 @@ impl Shipper<'_> {
 }
 
 /// Reports that a log may have ended before it was read completely.
-pub(super) fn say_lost(error: &SourceError) {
-    say(&format!(
+pub(super) fn report_lost(error: &SourceError) {
+    report(&format!(
         "{error}; the file at this path is now another log, and data that was appended to the previous one since \
          may be missing"
     ));

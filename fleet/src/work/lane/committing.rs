@@ -5,16 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::ledger::{CommitError, Mark, SourceName};
-use foldline_domain::Json;
+use foldline::ledger::{CommitError, SourceName};
 
-use super::super::{shared::Shared, source::Cut};
+use super::super::{group::Shared, source::Cut};
 use super::{AGAIN, Batch, Lane};
 use crate::{
-    deleted::DELETED,
     error::Error,
     ledger::{Extra, INPUT, KafkaLedgerError},
-    unfolded::Unfolded,
+    marks::{DELETED, Unfolded, mark},
 };
 
 /// Bytes of output messages per byte of log after which a commit is due.
@@ -103,16 +101,11 @@ impl Lane {
         let open = self.sources.values().filter_map(|open| open.source.begun());
         let again = open.chain(self.unsaved.first()).fold(next, i64::min);
         self.folded = self.folded.max(next);
-        let offset = |name: &str, offset: i64| {
-            let state = Json::of(&offset).map_err(|error| Error::Output(error.into()))?;
-            Ok::<_, Error>(Mark { name: name.to_owned(), state })
-        };
-        let mut marks = vec![offset(INPUT, self.folded)?, offset(AGAIN, again)?];
+        let mut marks = vec![mark(INPUT, &self.folded)?, mark(AGAIN, &again)?];
         marks.extend(self.deleted.mark(DELETED.to_owned())?);
         marks.extend(self.expiry.mark()?);
         for (source, note) in std::mem::take(&mut self.notes) {
-            let state = Json::of(&note).map_err(|error| Error::Output(error.into()))?;
-            marks.push(Mark { name: Unfolded::mark(&source), state });
+            marks.push(mark(Unfolded::mark(&source), &note)?);
         }
         ahead.extend(expired.iter().map(|source| self.target.removal(source)));
         let extra = Extra { ahead: &ahead, removed: expired };

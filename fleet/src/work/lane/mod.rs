@@ -17,23 +17,19 @@ use foldline_domain::Json;
 use rdkafka::{Message, Offset, consumer::Consumer};
 
 use super::{
-    counts::{Counts, Progress},
     expiry::Expiry,
+    figures::{Counts, Progress},
+    group::Shared,
     outgoing::Target,
-    sent::Sent,
-    shared::Shared,
-    source::{Source, Taken},
-    unsaved::Unsaved,
+    source::{PieceResult, Source},
+    unsaved::{Sent, Unsaved},
 };
 use crate::{
-    deleted::{DELETED, Deleted, Range},
-    error::Error,
+    error::{Error, report},
     ledger::{self, INPUT, KafkaLedger, KafkaLedgerError},
-    piece::Piece,
-    place::Place,
-    say::say,
-    topics::Topics,
-    unfolded::Unfolded,
+    marks::{DELETED, Deleted, Range, Unfolded},
+    piece::{Piece, Place},
+    settings::Topics,
 };
 
 /// The mark with the offset from which the next owner reads the logs: sources are folded again from their stored states.
@@ -86,7 +82,7 @@ struct Open {
     /// The number of the commit before which the source was last used.
     used: u64,
     /// The gap was reported.
-    is_told: bool,
+    is_reported: bool,
     /// A mark states that the source is not folded.
     is_noted: bool,
     is_touched: bool,
@@ -166,7 +162,7 @@ impl Lane {
         });
         let (first, _) = first?;
         if let Some(range) = Range::before(first, self.next) {
-            say(&format!(
+            report(&format!(
                 "partition {partition} of {logs}: {range} were deleted before they were folded"
             ));
             self.deleted.add(range);
@@ -194,7 +190,7 @@ impl Lane {
             self.counts.foreign += 1;
             if self.counts.foreign == 1 {
                 let Self { partition, .. } = self;
-                say(&format!(
+                report(&format!(
                     "partition {partition}, offset {offset}: not a piece of a log; skipped"
                 ));
             }
@@ -269,7 +265,7 @@ impl Lane {
             };
             let is_noted = noted.is_some_and(|note| note.get() != "null");
             let used = *commits;
-            let open = Open { source, used, is_told: false, is_noted, is_touched: false };
+            let open = Open { source, used, is_reported: false, is_noted, is_touched: false };
             sources.insert(name.clone(), open);
         }
         let Some(open) = sources.get_mut(name) else { return Ok(()) };
@@ -283,22 +279,22 @@ impl Lane {
             taken => taken?,
         };
         let note = match taken {
-            Taken::Gap(Place { file: 0, offset: 0 }) => Some(format!(
+            PieceResult::Gap(Place { file: 0, offset: 0 }) => Some(format!(
                 "its bytes before {place} are missing: they were never shipped, or the log was complete and has expired; \
                  later bytes are not folded until the log is shipped again"
             )),
-            Taken::Gap(expected) => Some(format!(
+            PieceResult::Gap(expected) => Some(format!(
                 "bytes from {expected} to {place} are missing; later bytes are not folded until the missing ones \
                  are shipped again"
             )),
-            Taken::Late => Some(
+            PieceResult::Late => Some(
                 "it was declared complete, but continues; the new data is not folded".to_owned(),
             ),
-            Taken::Folded | Taken::Known => None,
+            PieceResult::Folded | PieceResult::Known => None,
         };
         match taken {
-            Taken::Folded => {
-                open.is_told = false;
+            PieceResult::Folded => {
+                open.is_reported = false;
                 self.unsaved.add(name, offset, bytes);
                 if std::mem::take(&mut open.is_noted) {
                     notes.insert(name.clone(), None);
@@ -308,15 +304,15 @@ impl Lane {
                 }
                 self.batch.size += open.source.pending_size().saturating_sub(before);
             }
-            Taken::Known => self.counts.known += 1,
-            Taken::Gap(_) | Taken::Late => {
+            PieceResult::Known => self.counts.known += 1,
+            PieceResult::Gap(_) | PieceResult::Late => {
                 self.counts.gaps += 1;
             }
         }
         if let Some(note) = note
-            && !std::mem::replace(&mut open.is_told, true)
+            && !std::mem::replace(&mut open.is_reported, true)
         {
-            say(&format!("{name} ({path}): {note}"));
+            report(&format!("{name} ({path}): {note}"));
             open.is_noted = true;
             let unfolded = unfolded(ledger, name, note, *committed);
             notes.insert(name.clone(), Some(unfolded));
@@ -329,7 +325,7 @@ impl Lane {
         let Piece { source, path, .. } = piece;
         self.sources.remove(source);
         self.unsaved.remove(source);
-        say(&format!("{source} ({path}): {note}"));
+        report(&format!("{source} ({path}): {note}"));
         let unfolded = unfolded(&mut self.ledger, source, note, self.committed);
         self.notes.insert(source.clone(), Some(unfolded));
         self.refused.insert(source.clone());

@@ -1,12 +1,18 @@
-//! [`Deleted`]: messages that the brokers deleted before they were read.
+//! Marks of a ledger: [`Deleted`] messages, and why a source is [`Unfolded`].
 
 use std::fmt;
 
-use foldline::ledger::Mark;
+use foldline::ledger::{Mark, SourceName};
 use foldline_domain::Json;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+
+/// A mark with this state.
+pub(crate) fn mark(name: impl Into<String>, state: &impl Serialize) -> Result<Mark, Error> {
+    let state = Json::of(state).map_err(|error| Error::Output(error.into()))?;
+    Ok(Mark { name: name.into(), state })
+}
 
 /// The name of the mark of a worker with the [`Range`]s of its partition.
 pub(crate) const DELETED: &str = "deleted";
@@ -61,12 +67,36 @@ impl Deleted {
 
     /// The mark to be committed, if the ranges have changed since the last commit.
     pub(crate) fn mark(&self, name: String) -> Result<Option<Mark>, Error> {
-        let state = Json::of(&self.ranges).map_err(|error| Error::Output(error.into()))?;
-        Ok(self.is_changed.then_some(Mark { name, state }))
+        self.is_changed.then(|| mark(name, &self.ranges)).transpose()
     }
 
     /// Records that the mark was committed.
     pub(crate) fn committed(&mut self) {
         self.is_changed = false;
+    }
+}
+
+/// Prefix of the names of marks with an [`Unfolded`]; the name of the source follows.
+pub(crate) const UNFOLDED: &str = "unfolded ";
+
+/// The reason why a source is not folded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unfolded {
+    pub(crate) note: String,
+    /// The offset of the logs from which its partition has to be read again to fold it.
+    pub(crate) from: i64,
+}
+
+impl Unfolded {
+    /// The name of the mark of a source.
+    pub(crate) fn mark(source: &SourceName) -> String {
+        format!("{UNFOLDED}{source}")
+    }
+
+    /// Reads a mark; `None` if the source is folded.
+    pub(crate) fn read(mark: &Json) -> Option<Self> {
+        // Earlier versions stored only the note.
+        let only_note = || Some(Self { note: serde_json::from_str(mark.get()).ok()?, from: 0 });
+        serde_json::from_str(mark.get()).ok().or_else(only_note)
     }
 }
