@@ -6,16 +6,16 @@ use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
 const BUDGETS: [(&str, usize); 10] = [
-    (".", 8_300),
+    (".", 8_400),
     ("json", 3_000),
-    ("domain", 8_700),
+    ("domain", 8_300),
     ("agents", 20_400),
-    ("render", 11_100),
-    ("database", 8_700),
-    ("otlp", 1_800),
+    ("render", 10_500),
+    ("database", 8_500),
+    ("otlp", 1_700),
     ("testkit", 5_400),
     ("cli", 26_000),
-    ("fleet", 12_000),
+    ("fleet", 11_600),
 ];
 
 fn root() -> &'static Path {
