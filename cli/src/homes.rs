@@ -30,7 +30,9 @@ pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
 /// The existing folders and databases; of alternatives, the first ones.
 pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
     collect(registry, &|alternatives| {
-        let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(|it| it.exists()).collect();
+        // Of a folder that cannot be read, a search says so.
+        let is_there = |folder: &PathBuf| folder.try_exists().unwrap_or(true);
+        let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(is_there).collect();
         let mut existing = alternatives.into_iter().map(exist);
         existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
     })
@@ -51,12 +53,6 @@ fn collect(registry: &Registry, choose: &dyn Fn(Vec<Vec<PathBuf>>) -> Vec<PathBu
         }
     }
     homes.into_iter().map(|(folder, format)| Home { format, folder }).collect()
-}
-
-/// The existing log folders of an agent.
-pub(crate) fn of_agent(registry: &Registry, agent: &str) -> Vec<PathBuf> {
-    let homes = existing(registry).into_iter().filter(|home| home.format.agent == agent);
-    homes.map(|home| home.folder).collect()
 }
 
 /// The paths that were given, or else the folders of the agents.

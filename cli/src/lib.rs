@@ -11,7 +11,7 @@ mod config;
 mod dispatch;
 mod distinct;
 mod error;
-mod files;
+mod finder;
 mod help;
 mod homes;
 mod log;
@@ -27,6 +27,7 @@ mod panics;
 mod pipeline;
 mod place;
 mod program;
+mod project;
 mod random;
 mod say;
 #[cfg(feature = "serve")]

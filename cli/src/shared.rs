@@ -7,6 +7,7 @@ pub use crate::{
     args::version,
     distinct::DistinctFiles,
     error::Error,
+    finder::{Search, find},
     homes::{DatabaseOption, data_folder, or_homes},
     log::Recognition,
     logging::log_to_stderr,
@@ -15,7 +16,6 @@ pub use crate::{
     place::DatabasePlace,
     signal::stop_flag,
     table::{Clip, Layout, write_table},
-    verbs::ingest::at_or_below,
 };
 
 /// The pipeline that folds a log.

@@ -1,6 +1,7 @@
 //! The tests of the program: one test program, one module a subject. Pages in a browser are tested in `browser`.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "that is how a test fails")]
 
+mod archive;
 mod audit;
 mod authority;
 #[allow(dead_code, reason = "shared with the tests of the library")]

@@ -148,8 +148,7 @@ impl Fold<Arc<NormalizedEntry>> {
                 None => self.change(corr_id, position).whole = Some(entry),
             },
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                let at = timestamp.map(Timestamp::quarter_hour);
-                let of = UsedFor::stated(message_id, model, at);
+                let of = UsedFor::stated(message_id, model, timestamp);
                 self.usage.entry(of).or_default().push(*usage);
             }
             DomainEvent::Warning(warning) => self.warnings.add(position, *warning),

@@ -40,5 +40,5 @@ pub(crate) use self::{
     fold::{Change, Fold, NewAuthority, NewEntry, Warned, Warnings},
 };
 
-/// The placeholder for an unknown moment of usage. It is not the beginning of a quarter of an hour.
+/// The placeholder for an unknown moment of usage, since a column of a key is never `NULL`. No agent worked then.
 pub(crate) const NOT_STATED: i64 = -1;

@@ -56,7 +56,7 @@ fn each_session_has_the_facts_and_tokens_of_its_own_events() {
         .into_iter()
         .map(|session| {
             let output = session.messages.iter().map(|message| message.usage.output_tokens);
-            (session.cwd, output.sum::<Option<u64>>())
+            (session.project, output.sum::<Option<u64>>())
         })
         .collect();
     assert_eq!(sessions, [(Some("/p".into()), Some(2)), (None, Some(1))]);

@@ -120,14 +120,6 @@ impl Timestamp {
         self.0
     }
 
-    /// The beginning of this moment's quarter of an hour. Every time zone is offset from UTC by whole quarters, so
-    /// days and hours of any zone can be composed of quarters.
-    #[must_use]
-    pub const fn quarter_hour(self) -> Self {
-        const MILLIS: i64 = 15 * 60 * 1000;
-        Self(self.0.saturating_sub(self.0.rem_euclid(MILLIS)))
-    }
-
     /// Milliseconds from `earlier` to this moment; `None` if this moment is before `earlier`.
     pub fn millis_since(self, earlier: Self) -> Option<u64> {
         self.0.checked_sub(earlier.0)?.try_into().ok()

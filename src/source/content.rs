@@ -2,13 +2,18 @@
 
 use std::{
     cell::OnceCell,
+    fmt,
     fs::{File, Metadata},
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     path::Path,
     sync::Arc,
 };
 
 use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::{
+    BlockDecodingStrategy, FrameDecoder,
+    errors::{FrameDecoderError, ReadFrameHeaderError},
+};
 
 use super::{
     opener::{Openers, StoredLines},
@@ -16,8 +21,8 @@ use super::{
 };
 use crate::ledger::{Extent, Identity};
 
-/// The content of a file: its bytes, what gzip compressed to them, or the lines that an opener makes of it. All can be
-/// read from any position.
+/// The content of a file: its bytes, what gzip or Zstandard compressed to them, or the lines that an opener makes of it.
+/// All can be read from any position.
 #[derive(Debug)]
 pub(super) enum FileContent {
     Plain(File),
@@ -34,10 +39,11 @@ impl FileContent {
         if let Some(log) = openers.stored(path, &magic) {
             return Ok(Self::Stored(Box::new(StoredLines::new(log, file))));
         }
-        // Gzip, with the only method of compression that there is.
-        match magic.starts_with(&[0x1F, 0x8B, 8]) {
-            true => Ok(Self::Compressed(Box::new(Compressed::new(file)?))),
-            false => Ok(Self::Plain(file)),
+        match Compression::of(&magic) {
+            Some(compression) => {
+                Ok(Self::Compressed(Box::new(Compressed::new(file, compression)?)))
+            }
+            None => Ok(Self::Plain(file)),
         }
     }
 
@@ -97,13 +103,42 @@ impl Seek for FileContent {
     }
 }
 
-/// The content of a file that is compressed with gzip, and is not expected to grow.
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+impl Compression {
+    /// As the first bytes of a file say. Gzip has one method of compression, and a frame of Zstandard one number.
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1F, 0x8B, 8, ..] => Some(Self::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Self::Zstandard),
+            _ => None,
+        }
+    }
+
+    fn decompress(self, file: Positioned) -> Decompressed {
+        match self {
+            Self::Gzip => Decompressed::Gzip(MultiGzDecoder::new(file)),
+            Self::Zstandard => {
+                let (decoder, file) = (FrameDecoder::new(), BufReader::new(file));
+                Decompressed::Zstandard(Box::new(Frames { decoder, file, is_in_frame: false }))
+            }
+        }
+    }
+}
+
+/// The content of a file that is compressed, and is not expected to grow.
 ///
 /// Decompression goes forwards only. A log is read, hashed and compared at different positions, each of which only
 /// moves forwards: a decoder for each keeps the total linear in the content.
 #[derive(Debug)]
 pub(super) struct Compressed {
     file: Arc<File>,
+    compression: Compression,
     /// Bytes to compare files by, which are read again and again.
     head: Vec<u8>,
     decoders: [Decoder; 3],
@@ -115,38 +150,38 @@ pub(super) struct Compressed {
 /// Decompresses from the beginning up to a position.
 #[derive(Debug)]
 struct Decoder {
-    stream: MultiGzDecoder<Positioned>,
+    stream: Decompressed,
     position: u64,
 }
 
 impl Compressed {
-    fn new(file: File) -> io::Result<Self> {
+    fn new(file: File, compression: Compression) -> io::Result<Self> {
         let file = Arc::new(file);
-        let mut first = Decoder::new(&file);
+        let mut first = Decoder::new(&file, compression);
         let mut head = Vec::new();
         (&mut first.stream).take(Extent::EDGE as u64).read_to_end(&mut head)?;
         first.position = head.len() as u64;
-        let decoders = [first, Decoder::new(&file), Decoder::new(&file)];
-        Ok(Self { file, head, decoders, position: 0, length: OnceCell::new() })
+        let decoders = [first, Decoder::new(&file, compression), Decoder::new(&file, compression)];
+        Ok(Self { file, compression, head, decoders, position: 0, length: OnceCell::new() })
     }
 
     fn length(&self) -> io::Result<u64> {
         if let Some(length) = self.length.get() {
             return Ok(*length);
         }
-        let mut decoder = Decoder::new(&self.file);
+        let mut decoder = Decoder::new(&self.file, self.compression);
         let length = io::copy(&mut decoder.stream, &mut io::sink())?;
         Ok(*self.length.get_or_init(|| length))
     }
 
     /// The decoder nearest before the position, or a new one in place of the one that is furthest behind.
     fn decoder(&mut self) -> &mut Decoder {
-        let position = self.position;
+        let (position, compression) = (self.position, self.compression);
         self.decoders.sort_by_key(|decoder| decoder.position);
         let after = self.decoders.partition_point(|decoder| decoder.position <= position);
         let nearest = &mut self.decoders[after.saturating_sub(1)];
         if nearest.position > position {
-            *nearest = Decoder::new(&self.file);
+            *nearest = Decoder::new(&self.file, compression);
         }
         nearest
     }
@@ -183,8 +218,8 @@ impl Seek for Compressed {
 }
 
 impl Decoder {
-    fn new(file: &Arc<File>) -> Self {
-        let stream = MultiGzDecoder::new(Positioned { file: file.clone(), position: 0 });
+    fn new(file: &Arc<File>, compression: Compression) -> Self {
+        let stream = compression.decompress(Positioned { file: file.clone(), position: 0 });
         Self { stream, position: 0 }
     }
 
@@ -194,6 +229,70 @@ impl Decoder {
         self.position += io::copy(&mut (&mut self.stream).take(skipped), &mut io::sink())?;
         Ok(())
     }
+}
+
+/// What a compressed file contains, from its beginning.
+#[derive(Debug)]
+enum Decompressed {
+    Gzip(MultiGzDecoder<Positioned>),
+    Zstandard(Box<Frames>),
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Gzip(stream) => stream.read(buffer),
+            Self::Zstandard(frames) => frames.read(buffer),
+        }
+    }
+}
+
+/// The content of the frames of a file that is compressed with Zstandard, one after the other.
+struct Frames {
+    decoder: FrameDecoder,
+    file: BufReader<Positioned>,
+    is_in_frame: bool,
+}
+
+impl fmt::Debug for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frames").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Self { decoder, file, is_in_frame } = self;
+        loop {
+            while *is_in_frame && !decoder.is_finished() && decoder.can_collect() == 0 {
+                let next = BlockDecodingStrategy::UptoBlocks(1);
+                decoder.decode_blocks(&mut *file, next).map_err(damaged)?;
+            }
+            let read = if *is_in_frame { decoder.read(buffer)? } else { 0 };
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            *is_in_frame = false;
+            if file.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            match decoder.reset(&mut *file) {
+                Ok(()) => *is_in_frame = true,
+                // Frames of other programs, which are not content.
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    io::copy(&mut file.take(length.into()), &mut io::sink())?;
+                }
+                Err(error) => return Err(damaged(error)),
+            }
+        }
+    }
+}
+
+fn damaged(error: FrameDecoderError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
 /// A file that has several positions.

@@ -22,7 +22,7 @@ use crate::{
 
 /// A log that is opened once: a file, a pipe, or standard input.
 ///
-/// A file that is compressed with gzip is its content: offsets, lengths and digests are those of the uncompressed
+/// A file that is compressed with gzip or Zstandard is its content: offsets, lengths and digests are those of the uncompressed
 /// bytes, so that a log stays the same log when it is compressed. What an [`Opener`](super::Opener)
 /// opens is the lines that it makes.
 ///

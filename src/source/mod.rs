@@ -17,7 +17,7 @@
 //! | it is rewritten in place with another text of the same length | the log from its beginning | none, unless file times are too coarse to show it: then it is noticed when the file grows |
 //! | it is the target of a link, or has several names | the file; all names have one identity | none |
 //!
-//! A file that is compressed with gzip is its content, which does not grow: a log that is compressed after a rotation
+//! A file that is compressed with gzip or Zstandard is its content, which does not grow: a log that is compressed after a rotation
 //! stays the same log.
 //!
 //! A log that is not a file of lines, such as a database, a folder or a document, is opened by an [`Opener`], and read as

@@ -1,13 +1,17 @@
-//! The database of an answer: the named database, or the default one, which can be rebuilt from logs.
+//! The database of an answer: the named database; the default one, which is the memory of what agents did; or a
+//! temporary one of named logs.
 
 use std::{
     cell::Cell,
+    fs::{self, File},
+    io,
     ops::Deref,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
+use foldline::processor::DEFAULT_MAX_LINE;
 use foldline_database::{
     Store,
     sqlite::{Database, Finding, SqliteError},
@@ -20,6 +24,7 @@ use crate::{
     error::Error,
     exit,
     homes::{DatabaseOption, or_homes, tilde},
+    log::Log,
     place::DatabasePlace,
     program::Program,
     say::say,
@@ -38,12 +43,18 @@ pub(crate) struct DatabaseArgs {
     /// Skip the update of the default database with new logs
     #[arg(long, global = true)]
     no_refresh: bool,
+
+    /// Ask these logs, or folders of logs, instead of a database; repeatable
+    #[arg(long, value_name = "PATH", global = true, conflicts_with_all = ["db", "no_refresh"])]
+    logs: Vec<PathBuf>,
 }
 
 /// A database that is open for reading.
 pub(crate) struct Opened {
     engine: Engine,
     is_damaged: Cell<bool>,
+    /// The exit code of the update: some logs may be missing.
+    refreshed: u8,
     /// The folder of a temporary database, which is removed after the database is closed.
     _folder: Option<TempDir>,
 }
@@ -60,7 +71,12 @@ impl Opened {
             DatabasePlace::File(path) => Self::within(path, None),
             DatabasePlace::Server(_) => {
                 let engine = Engine::Server(place.open(WAIT)?);
-                Ok(Self { engine, is_damaged: Cell::default(), _folder: None })
+                Ok(Self {
+                    engine,
+                    is_damaged: Cell::default(),
+                    refreshed: exit::SUCCESS,
+                    _folder: None,
+                })
             }
         }
     }
@@ -68,13 +84,15 @@ impl Opened {
     fn within(path: &Path, folder: Option<TempDir>) -> Result<Self, Error> {
         let database = Database::open_read_only(path, WAIT)?;
         let is_damaged = Cell::new(is_damaged(&database)?);
-        Ok(Self { engine: Engine::File(database), is_damaged, _folder: folder })
+        let (engine, refreshed) = (Engine::File(database), exit::SUCCESS);
+        Ok(Self { engine, is_damaged, refreshed, _folder: folder })
     }
 
     /// A database that was opened and checked before.
     #[cfg(all(feature = "mcp", feature = "serve"))]
     pub(crate) fn checked(database: Box<dyn Store>) -> Self {
-        Self { engine: Engine::Server(database), is_damaged: Cell::default(), _folder: None }
+        let (engine, refreshed) = (Engine::Server(database), exit::SUCCESS);
+        Self { engine, is_damaged: Cell::default(), refreshed, _folder: None }
     }
 
     /// Makes later queries fail at the end of this time, or when `is_unwanted` becomes true.
@@ -112,9 +130,9 @@ impl Opened {
         Ok(self.file().map_or(Ok(()), Database::confirm)?)
     }
 
-    /// The exit code of an answer from this database.
+    /// The exit code of an answer from this database: it may lack something.
     pub(crate) fn exit_code(&self) -> u8 {
-        if self.is_damaged.get() { exit::FAILED } else { exit::SUCCESS }
+        if self.is_damaged.get() { exit::FAILED } else { self.refreshed }
     }
 }
 
@@ -161,36 +179,72 @@ impl DatabaseArgs {
         self.database.path()
     }
 
+    /// Asks these logs instead of a database.
+    pub(crate) fn or_logs(&self, logs: &[PathBuf]) -> Self {
+        Self { logs: [&self.logs, logs].concat(), ..self.clone() }
+    }
+
     /// Opens the database for reading. The default database is updated first; if it is damaged, it stays
     /// unchanged, and a temporary database built from the same logs is used for this answer.
     pub(crate) fn open(&self, program: &Program) -> Result<Opened, Error> {
+        if !self.logs.is_empty() {
+            return of_logs(program, &self.logs);
+        }
         let place = self.database.place()?;
         let DatabasePlace::File(path) = &place else { return Opened::of(&place) };
         DistinctFiles::of_database(path)?;
-        if self.database.is_default()
-            && !self.no_refresh
-            && let Err(error) = ingest::refresh(program, path)
-        {
-            return match is_damage(&error) {
-                true => instead_of(path, program),
-                false => Err(error),
+        let mut refreshed = exit::SUCCESS;
+        if self.database.is_default() && !self.no_refresh {
+            refreshed = match ingest::refresh(program, path) {
+                Ok(refreshed) => refreshed,
+                Err(error) if is_damage(&error) => return instead_of(path, program),
+                Err(error) => return Err(error),
             };
         }
-        Opened::of(&place)
+        Ok(Opened { refreshed, ..Opened::of(&place)? })
     }
 }
 
 /// A temporary database of the same logs, for one answer.
 fn instead_of(damaged: &Path, program: &Program) -> Result<Opened, Error> {
     say(&format!(
-        "the database {} is damaged; this answer is read from the logs instead. foldline check --repair \
-         repairs it, or move the file away, and it is rebuilt",
+        "the database {} is damaged; this answer is read from the logs that are still there. foldline check --repair \
+         repairs it",
         tilde(damaged)
     ));
+    of_logs(program, &or_homes(&[], &program.registry)?)
+}
+
+/// A temporary database of these logs, for one answer.
+fn of_logs(program: &Program, logs: &[PathBuf]) -> Result<Opened, Error> {
     let folder = tempfile::tempdir().map_err(Error::Output)?;
+    let logs: Vec<_> =
+        logs.iter().map(|log| regular(program, log, folder.path())).collect::<Result<_, _>>()?;
     let path = folder.path().join("foldline.db");
-    ingest::fill(program, &or_homes(&[], &program.registry)?, &path)?;
-    Opened::within(&path, Some(folder))
+    let refreshed = ingest::fill(program, &logs, &path)?;
+    Ok(Opened { refreshed, ..Opened::within(&path, Some(folder))? })
+}
+
+/// The path of a log or a folder of logs; standard input (`-`) and a pipe are copied to the folder, since an ingest reads
+/// files only. A file must be a log.
+fn regular(program: &Program, named: &Path, folder: &Path) -> Result<PathBuf, Error> {
+    let failed = |error| Error::Input { path: named.to_owned(), error };
+    let mut path = named.to_owned();
+    let is_pipe = || fs::metadata(named).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if named == Path::new("-") || is_pipe() {
+        path = folder.join("standard-input.jsonl");
+        let mut copy = File::create(&path).map_err(Error::Output)?;
+        let copied = match named == Path::new("-") {
+            true => io::copy(&mut io::stdin().lock(), &mut copy),
+            false => File::open(named).and_then(|mut log| io::copy(&mut log, &mut copy)),
+        };
+        copied.map_err(failed)?;
+    }
+    if !path.is_dir() {
+        let mut log = Log::open(&program.openers(), &path)?;
+        log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
+    }
+    Ok(path)
 }
 
 fn is_damage(error: &Error) -> bool {

@@ -7,7 +7,7 @@ use foldline_database::{Store, query::SessionFilter};
 use jiff::tz::TimeZone;
 
 use super::when;
-use crate::{error::Error, program::Program};
+use crate::{error::Error, program::Program, project};
 
 /// The options that choose sessions.
 #[derive(Clone, Debug, Default, Args)]
@@ -31,8 +31,8 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
     pub(crate) agent: Option<String>,
 
-    /// Project folder, or the last part of its path
-    #[arg(long, value_name = "FOLDER", help_heading = "Filters", global = true)]
+    /// Project: its name, a path in it, or . for the project of this folder
+    #[arg(long, value_name = "NAME|PATH", help_heading = "Filters", global = true)]
     pub(crate) project: Option<String>,
 
     /// Part of a model name
@@ -103,7 +103,7 @@ impl Filters {
         let Self { agent, project, model, branch, task, .. } = self.clone();
         Ok(SessionFilter {
             agent,
-            project,
+            project: project.as_deref().map(project::named),
             model,
             branch,
             task,

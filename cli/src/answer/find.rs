@@ -9,7 +9,7 @@ use foldline_database::{
 use foldline_render::terminal::neutralise_line;
 
 use super::{database::DatabaseArgs, filters::Filters};
-use crate::{error::Error, homes::or_homes, program::Program, table::clip};
+use crate::{error::Error, finder::is_log_name, homes::or_homes, program::Program, table::clip};
 
 /// The number of suggestions.
 const SUGGESTED: usize = 3;
@@ -47,7 +47,7 @@ pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Re
     let path = path.as_ref().and_then(|path| path.to_str()).unwrap_or(name);
     let ways = [
         Some(SessionName::Id(name.to_owned())),
-        name.parse().ok().map(SessionName::Number),
+        name.parse::<i64>().ok().map(SessionName::from),
         Some(SessionName::IdBegins(name.to_owned())),
         Some(SessionName::Log(path.to_owned())),
         Some(SessionName::Title(name.to_owned())),
@@ -81,8 +81,7 @@ pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Re
 /// Whether a name is the path of a log, even of a missing one.
 pub(crate) fn is_path(name: &str) -> bool {
     let path = Path::new(name);
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_log = matches!(extension, Some("jsonl" | "json" | "gz" | "db"));
+    let is_log = is_log_name(path);
     path.exists()
         || name == "-"
         || name.contains('/') && !name.contains(' ')
@@ -99,6 +98,13 @@ pub(crate) fn log(program: &Program, name: &Path) -> Result<PathBuf, Error> {
     log_of(&*database, number).map(|found| found.ok_or_else(|| Error::NoFile(name.to_owned())))?
 }
 
+/// The names of sessions among these arguments, and the paths of logs.
+pub(crate) fn names_and_logs(about: &[PathBuf]) -> (Vec<&str>, Vec<PathBuf>) {
+    let name = |path: &'_ PathBuf| path.to_str().is_some_and(|name| !is_path(name));
+    let names = about.iter().filter(|path| name(path)).filter_map(|path| path.to_str());
+    (names.collect(), about.iter().filter(|path| !name(path)).cloned().collect())
+}
+
 /// The logs and folders that the user named, or else the folders of the agents.
 pub(crate) fn logs(program: &Program, names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     match names {
@@ -109,7 +115,7 @@ pub(crate) fn logs(program: &Program, names: &[PathBuf]) -> Result<Vec<PathBuf>,
 
 /// The path of the log of a session.
 pub(crate) fn log_of(database: &dyn Store, session: i64) -> Result<Option<PathBuf>, Error> {
-    let name = Some(SessionName::Number(session));
+    let name = Some(SessionName::from(session));
     let log = database.session_log(&SessionFilter { name, ..SessionFilter::default() })?;
     Ok(log.map(|log| log.path.into()))
 }

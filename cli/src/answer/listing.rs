@@ -32,7 +32,6 @@ impl Column {
             "session_id" => "session".to_owned(),
             "failures" => "failed".to_owned(),
             "failure_rate" => "rate".to_owned(),
-            "cwd" => "project".to_owned(),
             _ => match self.kind {
                 Kind::Duration => name.trim_end_matches("_ms").replace('_', " "),
                 Kind::Money => name.replace("_usd", "").replace('_', " "),

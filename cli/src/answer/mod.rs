@@ -7,9 +7,9 @@
 //! order and with `null` where a log says nothing. Columns may be added at the end; none is renamed
 //! or removed. Moments are RFC 3339 in UTC, `_ms` are milliseconds, rates are parts of one.
 //!
-//! - `sessions`: `number`, `session`, `task`, `agent`, `model`, `outcome`, `began`, `ended`,
-//!   `duration_ms`, `turns`, `entries`, `calls`, `failures`, `input_tokens`, `output_tokens`,
-//!   `cost_usd`, `cwd`, `title`, `parent`, `source`, `cost_basis`
+//! - `sessions`: `number`, `session`, `task`, `agent`, `model`, `project` (the root of the
+//!   repository), `cwd`, `outcome`, `began`, `ended`, `duration_ms`, `turns`, `entries`, `calls`, `failures`,
+//!   `input_tokens`, `output_tokens`, `cost_usd`, `title`, `parent`, `source`, `cost_basis`
 //! - `files`: `path`, `changes`, `calls`, `sessions`, `at`; with a path: `at`, `session` (a number), `title`,
 //!   `path`, `changes`, `calls`
 //! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what
@@ -45,7 +45,7 @@
 //!
 //! Calls count as failures when they failed, were denied or cancelled, or were left unfinished.
 //! `--since` and `--until` choose sessions that were active in that time, and for `tools`, `errors`
-//! and `search` the entries of that time; for `usage` the quarters of an hour that are at least partly in it.
+//! and `search` the entries of that time, for `usage` the messages.
 
 mod database;
 mod filters;

@@ -186,7 +186,7 @@ impl<'a> Call<'a> {
 
 /// The filter of one session.
 pub(crate) fn of_number(number: i64) -> SessionFilter {
-    SessionFilter { name: Some(SessionName::Number(number)), ..SessionFilter::default() }
+    SessionFilter { name: Some(SessionName::from(number)), ..SessionFilter::default() }
 }
 
 /// Whether a short id can be cited: letters, digits and dashes, which no other form of a name has.

@@ -6,6 +6,8 @@ use percent_encoding::percent_decode_str;
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::{sync::Mutex, time::timeout};
 
+use crate::project::named;
+
 /// The time that a client has to name its roots. A call waits for them once.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -35,8 +37,8 @@ impl Project {
                 match known.as_deref() {
                     // The root of the file system is no project.
                     None | Some([]) if folder.parent().is_none() => Vec::new(),
-                    None | Some([]) => folder.to_str().map(str::to_owned).into_iter().collect(),
-                    Some(roots) => roots.to_vec(),
+                    None | Some([]) => folder.to_str().map(named).into_iter().collect(),
+                    Some(roots) => roots.iter().map(|root| named(root)).collect(),
                 }
             }
             #[cfg(feature = "serve")]

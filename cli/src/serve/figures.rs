@@ -98,7 +98,7 @@ pub(super) fn read(
     asked: Asked,
     now: &Zoned,
 ) -> Result<Usage, Error> {
-    let sessions = database.usage()?;
+    let sessions = database.usage(&SessionFilter::default())?;
     let within = |time: Time| within(app, database, &sessions, (time, asked.by), now);
     if let Some(time) = asked.time {
         return within(time);

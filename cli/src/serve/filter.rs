@@ -61,7 +61,7 @@ impl Filter {
         Ok(SessionFilter {
             text: stated(self.q.trim()),
             agent_name: stated(&self.agent),
-            folder_name: stated(&self.project),
+            project: stated(&self.project),
             state: match self.status.as_str() {
                 "failed" => Some(StateFilter::Failed),
                 "running" => Some(StateFilter::RunningSince(since)),

@@ -53,7 +53,7 @@ fn first_line(text: &str) -> Option<String> {
 
 /// The earliest of the best matches in a session: it stays when other sessions grow.
 fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<RowDetail>, Error> {
-    let name = Some(SessionName::Number(session));
+    let name = Some(SessionName::from(session));
     let filter = SessionFilter { name, limit: Some(BEST), ..SessionFilter::default() };
     let terms = SearchTerms::All(words.split_whitespace().map(str::to_owned).collect());
     let found = database.search(&terms, &filter)?.into_iter().min_by_key(|entry| entry.index);

@@ -13,7 +13,7 @@ use crate::error::Error;
 /// The source of the session with this number or agent's id. It comes from the database, never from a request.
 pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionLog>, Error> {
     let id = SessionName::Id(name.to_owned());
-    for name in [id].into_iter().chain(name.parse().ok().map(SessionName::Number)) {
+    for name in [id].into_iter().chain(name.parse::<i64>().ok().map(SessionName::from)) {
         let filter = SessionFilter { name: Some(name), ..SessionFilter::default() };
         if let Some(source) = database.session_log(&filter)? {
             return Ok(Some(source));
@@ -40,6 +40,8 @@ pub(super) struct Session {
     pub(super) model: Option<String>,
     /// The folder that the agent worked in.
     pub(super) cwd: Option<String>,
+    /// The root of the repository that the session worked in, else its folder.
+    pub(super) project: Option<String>,
     pub(super) status: Status,
     pub(super) began: Option<i64>,
     pub(super) ended: Option<i64>,
@@ -77,6 +79,7 @@ impl Session {
             agent: row.agent,
             model: row.model,
             cwd: row.cwd,
+            project: row.project,
             began: row.began,
             ended: row.ended,
             written: row.written,
@@ -151,10 +154,10 @@ pub(super) fn counts(
     })
 }
 
-/// The projects with sessions: the last parts of their folders.
+/// The projects with sessions: the last parts of their paths.
 pub(super) fn projects(database: &dyn Store) -> Result<Vec<String>, Error> {
-    let folders = database.folders()?;
-    let mut projects: Vec<_> = folders.iter().map(|folder| project(folder).to_owned()).collect();
+    let projects = database.projects()?;
+    let mut projects: Vec<_> = projects.iter().map(|path| project(path).to_owned()).collect();
     projects.sort_by_key(|project| project.to_lowercase());
     projects.dedup();
     projects.retain(|project| !project.is_empty());

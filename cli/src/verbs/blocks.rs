@@ -15,14 +15,10 @@ use foldline_domain::{
 use foldline_render::human;
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::usage::{
-    logs::{self, Exactness},
-    used::Used,
-};
+use super::usage::Used;
 use crate::{
-    answer::{Filters, Kind, Layout, Listing, OutputFormat, PricesArgs, PrintArgs, Printed, Value},
+    answer::{AskArgs, Kind, Layout, Listing, OutputFormat, Printed, Value},
     error::Error,
-    homes,
     program::Program,
     say::say,
     wrap::wrap,
@@ -39,8 +35,9 @@ pub(super) const WINDOW: i64 = 5 * HOUR;
 /// The options of `foldline blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArgs {
-    /// Logs, or folders of logs [default: the folders of Claude Code]
-    paths: Vec<PathBuf>,
+    /// Logs, or folders of logs, to ask instead of the database
+    #[arg(value_name = "PATH")]
+    named: Vec<PathBuf>,
 
     /// Only the active window
     #[arg(long)]
@@ -55,13 +52,7 @@ pub(crate) struct BlocksArgs {
     cost_limit: Option<f64>,
 
     #[command(flatten)]
-    prices: PricesArgs,
-
-    #[command(flatten)]
-    filters: Filters,
-
-    #[command(flatten)]
-    print: PrintArgs,
+    ask: AskArgs,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,32 +108,31 @@ struct Rate {
 
 /// `foldline blocks`.
 pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
-    let prices = args.prices.load()?;
-    let (mut filter, zone) = (args.filters.chosen()?, args.filters.zone());
-    args.filters.check_agent(program, None)?;
-    let agent = filter.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
-    let of_agent = || homes::of_agent(&program.registry, &agent);
-    let paths = if args.paths.is_empty() { of_agent() } else { args.paths.clone() };
-    let paths = homes::or_homes(&paths, &program.registry)?;
-    let read = logs::read(program, &paths, Exactness::Millis)?;
-    let code = read.report();
-    let used = Used::new(&read.sessions, &filter, &prices);
+    let AskArgs { database, filters, prices, print } = &args.ask;
+    let prices = prices.load()?;
+    let (mut filter, zone) = (filters.chosen()?, filters.zone());
+    filter.agent.get_or_insert_with(|| AGENT.to_owned());
+    let database = database.or_logs(&args.named).open(program)?;
+    filters.check_agent(program, Some(&*database))?;
+    let sessions = database.usage(&filter)?;
+    database.confirm()?;
+    let used = Used::new(&sessions, &filter, &prices);
     let now = Timestamp::now().as_millisecond();
     let blocks = blocks(&used);
     let limits = limits(&blocks, now, args);
     let active = blocks.last().filter(|block| block.is_active(now));
     let notes = active.map_or_else(Vec::new, |block| block.notes(now, limits, &zone));
     let listing = listing(&blocks, now, args.active, limits);
-    args.print.print(BlocksAnswer { listing, notes }, &zone)?;
+    print.print(BlocksAnswer { listing, notes }, &zone)?;
     let has_limit = args.token_limit.is_some() || args.cost_limit.is_some();
-    if active.is_some() && !has_limit && args.print.format == OutputFormat::Table {
+    if active.is_some() && !has_limit && print.format == OutputFormat::Table {
         say(
             "no log states the limit; give it with --token-limit N or --cost-limit USD, or compare with \
              --token-limit max, the most that a past window used",
         );
     }
     used.report();
-    Ok(code)
+    Ok(database.exit_code())
 }
 
 /// The windows, the earliest first. Usage without a time is not in any window.
@@ -357,7 +347,7 @@ mod tests {
                 MessageUsage::new(of, tokens)
             })
             .collect();
-        vec![SessionUsage { messages, ..SessionUsage::default() }]
+        vec![SessionUsage { is_chosen: true, messages, ..SessionUsage::default() }]
     }
 
     fn used(sessions: &[SessionUsage]) -> Used<'_> {

@@ -2,6 +2,7 @@
 
 use std::{
     cmp::Reverse,
+    fs,
     io::{self, Write},
     path::PathBuf,
 };
@@ -13,18 +14,22 @@ use foldline::{
 };
 use foldline_agents::{Format, Ignored};
 use foldline_domain::{WarningKind, drift::SchemaDrift};
-use foldline_render::{human, terminal::neutralise};
+use foldline_render::{
+    human,
+    terminal::{neutralise, neutralise_line},
+};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     answer::find,
     error::Error,
-    exit,
-    files::{self, Found},
+    exit, finder,
+    homes::existing,
     log::Log,
     options::{parse_size, sentence_width},
     pipeline,
     program::Program,
+    say::say,
     wrap::{JOINT, wrap},
 };
 
@@ -50,9 +55,13 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let (mut understood, mut code) = (true, exit::SUCCESS);
     let paths = find::logs(program, &args.paths)?;
-    let logs = files::logs(program, &paths)?;
-    if logs.is_empty() {
+    let (logs, failed) = logs(program, &paths);
+    if logs.is_empty() && failed.is_empty() {
         return Err(Error::NoLogs { paths });
+    }
+    for (path, why) in failed {
+        say(&neutralise_line(&format!("{}: {why}", path.display())));
+        code = exit::FAILED;
     }
     for found in logs {
         let mut text = String::new();
@@ -72,6 +81,35 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     out.flush().map_err(Error::Output)?;
     let is_strict = args.strict && !understood && code == exit::SUCCESS;
     Ok(if is_strict { exit::MALFORMED } else { code })
+}
+
+/// A file to be examined.
+struct Found {
+    path: PathBuf,
+    /// Whether the file itself was named, so that it must be a log, and may be a pipe or `-`.
+    is_named: bool,
+}
+
+/// The named files, with those that state more about them, and the files in the named folders that have the name of a
+/// log; and what could not be read.
+fn logs(program: &Program, paths: &[PathBuf]) -> (Vec<Found>, Vec<(PathBuf, String)>) {
+    let registry = &program.registry;
+    let homes: Vec<_> = existing(registry).into_iter().map(|home| home.folder).collect();
+    // The database of an agent need not have sessions.
+    let found = |path: &PathBuf| Found { path: path.clone(), is_named: !homes.contains(path) };
+    // Of what cannot be read, the search says so.
+    let is_file = |path: &&PathBuf| match fs::metadata(path) {
+        Ok(file) => !file.is_dir(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    let (files, folders): (Vec<_>, Vec<_>) = paths.iter().partition(is_file);
+    let folders: Vec<_> = folders.into_iter().cloned().collect();
+    let mut logs: Vec<_> = files.into_iter().map(found).collect();
+    let search = finder::find(registry, &folders, false);
+    let within = search.files.into_iter().filter(|path| finder::is_log_name(path));
+    let companions = finder::companions(registry, paths);
+    logs.extend(within.chain(companions).map(|path| Found { path, is_named: false }));
+    (logs, search.failed)
 }
 
 /// Describes one log. Returns whether all of it was understood.

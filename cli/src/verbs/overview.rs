@@ -3,20 +3,22 @@
 use std::{
     collections::{BTreeMap, HashSet},
     io::{self, Write},
+    path::PathBuf,
     time::SystemTime,
 };
 
 use foldline_agents::Format;
+use foldline_render::terminal::neutralise_line;
 use jiff::{Timestamp, Unit, Zoned};
 
 use crate::{
     answer::note,
     error::Error,
-    exit,
-    files::{self, Found},
+    exit, finder,
     homes::{existing, homes, names, tilde},
     options::width,
     program::Program,
+    say::say,
     table::{Clip, Layout, Table},
     wrap::{JOINT, wrap},
 };
@@ -32,37 +34,40 @@ struct Logs {
 /// Prints what was found, and the next commands.
 pub(crate) fn run(program: &Program) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
-    let found = look(program)?;
+    let (found, failed) = look(program);
     print(program, &found, &mut out).and_then(|()| out.flush()).map_err(Error::Output)?;
-    Ok(exit::SUCCESS)
+    for (path, why) in &failed {
+        say(&neutralise_line(&format!("{}: {why}", path.display())));
+    }
+    Ok(if failed.is_empty() { exit::SUCCESS } else { exit::FAILED })
 }
 
-fn look(program: &Program) -> Result<BTreeMap<(String, &'static Format), Logs>, Error> {
-    let mut found = BTreeMap::new();
+type Homes = BTreeMap<(String, &'static Format), Logs>;
+
+/// The logs of each home, and what could not be read.
+fn look(program: &Program) -> (Homes, Vec<(PathBuf, String)>) {
+    let (mut found, mut failed) = (BTreeMap::new(), Vec::new());
     for home in existing(&program.registry) {
         let mut logs = Logs::default();
-        let files = files::find(std::slice::from_ref(&home.folder))?;
+        let search = finder::find(&program.registry, std::slice::from_ref(&home.folder), false);
+        failed.extend(search.failed);
         let ending = home.format.companion;
-        let beside = |file: &Found| files::companion(&file.path, ending?);
-        let companions: HashSet<_> = files.iter().filter_map(beside).collect();
-        for file in &files {
+        let beside = |file: &PathBuf| finder::companion(file, ending?);
+        let companions: HashSet<_> = search.files.iter().filter_map(beside).collect();
+        for file in search.files.iter().filter(|file| finder::is_log_name(file)) {
             // A file that was deleted meanwhile is ignored.
-            let Ok(metadata) = file.path.metadata() else { continue };
+            let Ok(metadata) = file.metadata() else { continue };
             // A file next to a log is a part of it.
-            logs.count += u64::from(!companions.contains(&file.path));
+            logs.count += u64::from(!companions.contains(file));
             logs.bytes += metadata.len();
             logs.newest = logs.newest.max(metadata.modified().ok());
         }
         found.insert((tilde(&home.folder), home.format), logs);
     }
-    Ok(found)
+    (found, failed)
 }
 
-fn print(
-    program: &Program,
-    found: &BTreeMap<(String, &'static Format), Logs>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn print(program: &Program, found: &Homes, out: &mut dyn Write) -> io::Result<()> {
     if found.values().all(|logs| logs.count == 0) {
         let searched = names(&homes(&program.registry));
         let searched = format!("No logs of coding agents were found. Searched: {searched}.");

@@ -1,10 +1,6 @@
 //! `foldline statusline`: one line about costs.
 
-use std::{
-    io::{self, IsTerminal, Read, Write},
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
-};
+use std::io::{self, IsTerminal, Read, Write};
 
 use clap::Args;
 use foldline_database::{
@@ -18,18 +14,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{
-    blocks::{AGENT, WINDOW, blocks},
-    usage::{
-        logs::{self, Exactness},
-        used::Used,
-    },
+    blocks::{AGENT, blocks},
+    usage::Used,
 };
 use crate::{
-    answer::{PricesArgs, when},
+    answer::{DatabaseArgs, PricesArgs, when},
     error::Error,
-    exit,
-    files::{self, Found},
-    homes,
     program::Program,
 };
 
@@ -41,6 +31,9 @@ pub(crate) struct StatuslineArgs {
     timezone: Option<TimeZone>,
 
     #[command(flatten)]
+    database: DatabaseArgs,
+
+    #[command(flatten)]
     prices: PricesArgs,
 }
 
@@ -49,7 +42,6 @@ pub(crate) struct StatuslineArgs {
 #[serde(default)]
 struct Hook {
     session_id: Option<String>,
-    transcript_path: Option<PathBuf>,
     model: Map<String, Value>,
     cost: Map<String, Value>,
 }
@@ -64,15 +56,14 @@ pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error>
     let zone = args.timezone.clone().unwrap_or_else(TimeZone::system);
     let now = Timestamp::now().as_millisecond();
     let today = when::parse("today", &zone)?.start;
-    let logs = changed_since(program, hook.transcript_path.as_deref(), today.min(now - WINDOW))?;
-    let read = logs::read_files(program, logs, Exactness::Millis);
+    let database = args.database.open(program)?;
     let filter = SessionFilter { agent: Some(AGENT.to_owned()), ..SessionFilter::default() };
-    let used = Used::new(&read.sessions, &filter, &prices);
+    let sessions = database.usage(&filter)?;
+    let used = Used::new(&sessions, &filter, &prices);
     let line = line(&hook, &used, today, now);
     writeln!(io::stdout(), "{}", neutralise_line(&line)).map_err(Error::Output)?;
-    let code = read.report();
     used.report();
-    Ok(if code == exit::USAGE { exit::SUCCESS } else { code })
+    Ok(database.exit_code())
 }
 
 impl Hook {
@@ -84,26 +75,6 @@ impl Hook {
         }
         serde_json::from_slice(&text).unwrap_or_default()
     }
-}
-
-/// The logs changed since then, and the log of the session.
-fn changed_since(
-    program: &Program,
-    transcript: Option<&Path>,
-    millis: i64,
-) -> Result<Vec<Found>, Error> {
-    let since = SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-    let mut logs = files::find(&homes::of_agent(&program.registry, AGENT))?;
-    logs.retain(|found| {
-        let changed = found.path.metadata().and_then(|metadata| metadata.modified());
-        changed.is_ok_and(|changed| changed >= since)
-    });
-    if let Some(path) = transcript.filter(|path| path.is_file())
-        && !logs.iter().any(|found| found.path == path)
-    {
-        logs.push(Found { path: path.to_owned(), is_named: false });
-    }
-    Ok(logs)
 }
 
 fn line(hook: &Hook, used: &Used<'_>, today: i64, now: i64) -> String {

@@ -96,13 +96,13 @@ fn filters() -> Vec<SessionFilter> {
         of(&|it| it.agent_name = some("codex")),
         of(&|it| it.project = some("/home")),
         of(&|it| it.folders = vec!["/home".to_owned(), "C:/Users".to_owned()]),
-        of(&|it| it.folder_name = some("PROJECT")),
+        of(&|it| it.project = some("PROJECT")),
         of(&|it| it.model = some("OPUS")),
         of(&|it| it.branch = some("main")),
         of(&|it| it.task = some("none")),
         of(&|it| it.text = some("test fix")),
         of(&|it| it.text = some("e")),
-        of(&|it| it.name = Some(SessionName::Number(3))),
+        of(&|it| it.name = Some(SessionName::from(3))),
         of(&|it| it.name = Some(SessionName::IdBegins("0".to_owned()))),
         of(&|it| it.name = Some(SessionName::Title("THE".to_owned()))),
         of(&|it| it.name = Some(SessionName::Log("droid/tools.jsonl".to_owned()))),
@@ -161,7 +161,11 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
     assert_equal("names", &sqlite.session_ids().unwrap(), &postgres.session_ids().unwrap());
     assert_equal("agents", &sqlite.agents().unwrap(), &postgres.agents().unwrap());
     assert_equal("folders", &sqlite.folders().unwrap(), &postgres.folders().unwrap());
-    assert_equal("usage", &sqlite.usage().unwrap(), &postgres.usage().unwrap());
+    assert_equal(
+        "usage",
+        &sqlite.usage(&SessionFilter::default()).unwrap(),
+        &postgres.usage(&SessionFilter::default()).unwrap(),
+    );
     for text in
         ["test", "the file", "\"cargo test\"", "ärger", "確認", "src/main.rs", "x86-64", "error E0"]
     {

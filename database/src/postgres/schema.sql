@@ -85,6 +85,12 @@ CREATE TABLE authority (
 CREATE INDEX authority_by_session ON authority (session);
 CREATE INDEX authority_by_allowed ON authority (allowed);
 
+-- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
+CREATE TABLE folders (
+    folder  TEXT COLLATE "C" PRIMARY KEY, -- as logs state it
+    project TEXT COLLATE "C" NOT NULL
+);
+
 CREATE TABLE entries (
     id             BIGINT PRIMARY KEY,
     session        BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -140,7 +146,7 @@ CREATE UNIQUE INDEX open_entries_by_corr_id ON open_entries (session, md5(corr_i
 CREATE INDEX open_entries_by_entry ON open_entries (entry);
 
 -- NULL is unknown, which is not zero. The model '' is one that the log does not name, the moment -1 one that it does
--- not state, the message '' is any that no other log contains. Moments are rounded down to a quarter of an hour.
+-- not state, the message '' is any that no other log contains.
 CREATE TABLE message_usage (
     session               BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     message_id            TEXT COLLATE "C" NOT NULL,

@@ -1,13 +1,14 @@
 //! [`SessionFilter`]: selects the sessions of an answer.
 
-use foldline_domain::{Text, Timestamp};
+use foldline_domain::Timestamp;
 
 use super::{
     companions::{COMPANIONS, fact, is_whole, whole},
+    project::project,
     sql::{WAITING, like},
     word_search::WordSearch,
 };
-use crate::{parameters::Parameters, usage::SessionUsage};
+use crate::parameters::Parameters;
 
 /// A half-open time range, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +42,10 @@ pub struct SessionFilter {
     pub agent: Option<String>,
     /// The agent's whole name.
     pub agent_name: Option<String>,
-    /// A folder, or the last parts or other whole parts of its path.
+    /// The name of the project, or a folder or whole parts of its path, in upper or lower case.
     pub project: Option<String>,
-    /// The folder is one of these paths, or below one of them; empty for any folder.
+    /// The project or the folder is one of these paths, or below one of them; empty for any folder.
     pub folders: Vec<String>,
-    /// The last part of the folder, in upper or lower case.
-    pub folder_name: Option<String>,
     /// The name of a model that was used has this part, in upper or lower case.
     pub model: Option<String>,
     /// The branch of the version control.
@@ -69,11 +68,11 @@ pub struct SessionFilter {
     pub limit: Option<usize>,
 }
 
-/// A name that selects one session or a few.
+/// What selects one session or a few.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionName {
-    /// Its number in the database, or that of a row that belongs to it.
-    Number(i64),
+    /// Their numbers in the database, or those of rows that belong to them.
+    Numbers(Vec<i64>),
     /// The agent's id of the session.
     Id(String),
     /// The beginning of the agent's id.
@@ -129,14 +128,13 @@ impl SessionFilter {
         when(self.branch.clone(), &|branch| format!("{} = {branch}", fact("branch")));
         when(self.task.clone(), &|task| format!("task = {task}"));
         when(self.agent.clone(), &|agent| format!("instr(lower(agent), lower({agent})) = 1"));
-        when(self.project.as_deref().map(within), &|project| {
-            format!("instr('/' || trim({}, '/') || '/', {project}) > 0", fact("cwd"))
-        });
-        when(self.folder_name.as_ref().map(|name| format!("%/{}", like(name))), &|name| {
-            format!(
-                "lower('/' || rtrim(replace({}, '\\', '/'), '/')) LIKE lower({name}) ESCAPE '\\'",
-                fact("cwd")
-            )
+        // A folder that the agent worked in is that of the project, or in it.
+        when(self.project.as_deref().map(named), &|name| {
+            let of = |path: &str| {
+                let parts = format!("lower('/' || trim(replace({path}, '\\', '/'), '/') || '/')");
+                format!("{parts} LIKE {name} ESCAPE '\\'")
+            };
+            format!("({} OR {})", of(&project()), of(&fact("cwd")))
         });
         when(self.model.clone(), &|model| {
             let has = |used: &str| format!("instr(lower({used}), lower({model})) > 0");
@@ -209,31 +207,6 @@ impl SessionFilter {
         format!("LIMIT {limit} OFFSET {}", parameters.add(number(self.offset)))
     }
 
-    /// Whether a session whose usage was read matches the agent, project, branch and task.
-    pub fn admits(&self, session: &SessionUsage) -> bool {
-        let is = |filter: &Option<String>, stated: &Option<Text>| {
-            filter.is_none() || *filter == stated.as_ref().map(|text| text.decode().into_owned())
-        };
-        let is_of_agent = self.agent.as_ref().is_none_or(|agent| {
-            let stated = session.agent.as_ref().map(|stated| stated.decode().to_lowercase());
-            stated.is_some_and(|stated| stated.starts_with(&agent.to_lowercase()))
-        });
-        let is_in_project = self.project.as_ref().is_none_or(|project| {
-            let cwd = session.cwd.as_ref().map(Text::decode);
-            cwd.is_some_and(|cwd| within(&cwd).contains(&within(project)))
-        });
-        let is_below = self.folders.is_empty() || {
-            let cwd = session.cwd.as_ref().map(|cwd| below(&cwd.decode()));
-            let folders = self.folders.iter().map(|folder| below(folder));
-            cwd.is_some_and(|cwd| folders.into_iter().any(|folder| cwd.starts_with(&folder)))
-        };
-        is_of_agent
-            && is_in_project
-            && is_below
-            && is(&self.branch, &session.branch)
-            && is(&self.task, &session.task)
-    }
-
     /// Whether the filter matches the usage of a model.
     pub fn admits_model(&self, model: Option<&str>) -> bool {
         self.model.as_ref().is_none_or(|asked| {
@@ -242,12 +215,19 @@ impl SessionFilter {
     }
 }
 
+impl From<i64> for SessionName {
+    fn from(number: i64) -> Self {
+        Self::Numbers(vec![number])
+    }
+}
+
 impl SessionName {
     /// A condition on a row of `sessions`.
     fn sql(&self, parameters: &mut Parameters) -> String {
         match self {
-            Self::Number(number) => {
-                format!("sessions.id = {}", whole(&parameters.add(*number)))
+            Self::Numbers(numbers) => {
+                let ids = numbers.iter().map(|number| whole(&parameters.add(*number)));
+                format!("sessions.id IN ({})", ids.collect::<Vec<_>>().join(", "))
             }
             Self::Id(id) => format!("session_id = {}", parameters.add(id.clone())),
             Self::IdBegins(id) => {
@@ -273,14 +253,14 @@ impl SessionName {
     }
 }
 
-/// A condition on a row of `sessions`: its folder is one of these, or below one of them.
+/// A condition on a row of `sessions`: its project or its folder is one of these, or below one of them.
 fn is_below(folders: &[String], parameters: &mut Parameters) -> String {
-    let cwd = format!("replace({}, '\\', '/') || '/'", fact("cwd"));
-    let one = |folder: &String| {
+    let paths = [project(), fact("cwd")].map(|path| format!("replace({path}, '\\', '/') || '/'"));
+    let conditions = folders.iter().flat_map(|folder| {
         let folder = parameters.add(below(folder));
-        format!("substr({cwd}, 1, length({folder})) = {folder}")
-    };
-    format!("({})", folders.iter().map(one).collect::<Vec<_>>().join(" OR "))
+        paths.each_ref().map(|path| format!("substr({path}, 1, length({folder})) = {folder}"))
+    });
+    format!("({})", conditions.collect::<Vec<_>>().join(" OR "))
 }
 
 /// A path with a slash at its end, so that a path below it begins with it.
@@ -288,9 +268,12 @@ fn below(path: &str) -> String {
     format!("{}/", path.replace('\\', "/").trim_end_matches('/'))
 }
 
-/// A path between slashes, so that only whole parts match.
-fn within(path: &str) -> String {
-    format!("/{}/", path.trim_matches('/'))
+/// A pattern for paths between slashes, so that only whole parts match: a name is the last part, and a path any parts.
+fn named(project: &str) -> String {
+    let path = project.replace('\\', "/").to_lowercase();
+    let parts = like(path.trim_matches('/'));
+    let is_path = path.contains('/');
+    format!("%/{parts}/{}", if is_path { "%" } else { "" })
 }
 
 fn has_text(text: &str, parameters: &mut Parameters) -> String {

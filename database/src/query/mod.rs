@@ -24,6 +24,7 @@ mod entries;
 mod files;
 mod filter;
 mod glance;
+mod project;
 mod search;
 mod sessions;
 mod sources;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     SessionFilter,
     companions::{fact, with_companions},
+    project::project,
     sql::{FAILURES, WAITING, integer, sum},
     usage::{basis, sums},
 };
@@ -27,6 +28,8 @@ pub struct SessionRow {
     pub model: Option<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
+    /// The root of the repository that the session worked in, else its folder.
+    pub project: Option<String>,
     /// `success`, `failed`, `limit_reached` or `cancelled`.
     pub outcome: Option<String>,
     /// The reason of the outcome, in the words of its log.
@@ -186,7 +189,7 @@ impl dyn Store + '_ {
                  WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
              ), chosen AS ({chosen})
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
-                    {cwd} AS cwd, {outcome} AS outcome, {reason} AS reason, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
+                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
                     {duration} AS duration_ms, {turns} AS turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
@@ -201,6 +204,7 @@ impl dyn Store + '_ {
             title = self.dialect().title("sessions"),
             model = fact("model"),
             cwd = fact("cwd"),
+            project = project(),
             outcome = fact("outcome"),
             reason = fact("outcome_reason"),
             turns = fact("turns"),
@@ -275,11 +279,6 @@ impl dyn Store + '_ {
     /// The agents with sessions.
     pub fn agents(&self) -> Result<Vec<String>, StoreError> {
         self.names("agent")
-    }
-
-    /// The folders that agents worked in.
-    pub fn folders(&self) -> Result<Vec<String>, StoreError> {
-        self.names("cwd")
     }
 
     fn names(&self, column: &str) -> Result<Vec<String>, StoreError> {

@@ -1,12 +1,16 @@
-//! The tokens of each message, equal to those that [`UsageEmitter`](crate::usage::UsageEmitter) finds
-//! in logs.
+//! The tokens of each message.
 
 use std::collections::BTreeMap;
 
-use super::{companions::whole, sql::sum};
+use super::{
+    Period, SessionFilter,
+    companions::{COMPANIONS, fact, is_whole, whole},
+    project::project,
+    sql::sum,
+};
 use crate::{
     NOT_STATED, Row, Store, StoreError,
-    usage::{MessageUsage, SessionUsage, UsedFor, count_once, join_companions},
+    usage::{MessageUsage, SessionUsage, UsedFor, count_once},
 };
 
 /// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
@@ -59,27 +63,73 @@ pub(super) fn basis(logged: &str, estimated: &str) -> String {
 }
 
 impl dyn Store + '_ {
-    /// The usage of all sessions, each message once, and that of a [companion](join_companions) with its session.
-    pub fn usage(&self) -> Result<Vec<SessionUsage>, StoreError> {
+    /// The usage of all sessions, each message once, and that of a [companion](super::companions) with its session.
+    ///
+    /// The filter chooses sessions. Its time and its model are those of messages, of which the caller chooses.
+    pub fn usage(&self, filter: &SessionFilter) -> Result<Vec<SessionUsage>, StoreError> {
+        let mut parameters = self.parameters();
+        let chosen = SessionFilter { period: Period::ALL, model: None, ..filter.clone() };
         let sql = format!(
-            "SELECT id, session_id, parent_session_id, agent, cwd, branch, task, {}, entries
-             FROM sessions",
-            self.dialect().title("sessions")
+            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE
+             FROM sessions WHERE {is_whole} ORDER BY id",
+            parent = fact("parent_session_id"),
+            project = project(),
+            branch = fact("branch"),
+            condition = chosen.matches(&mut parameters),
+            is_whole = is_whole(),
         );
-        let sessions = self.answer(&sql, &self.parameters(), session)?;
-        let mut sessions: BTreeMap<i64, _> = sessions.into_iter().collect();
+        let sessions = self.answer(&sql, &parameters, session)?;
+        let places: BTreeMap<i64, usize> =
+            sessions.iter().enumerate().map(|(place, (id, _))| (*id, place)).collect();
+        let mut sessions: Vec<SessionUsage> =
+            sessions.into_iter().map(|(_, session)| session).collect();
+        let wholes: BTreeMap<i64, i64> = self
+            .answer(
+                &format!("SELECT companion, session FROM {COMPANIONS} AS pairs"),
+                &self.parameters(),
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
+            .into_iter()
+            .collect();
+        // A message counts in one of the logs; the usage of a companion then belongs to its session.
+        let mut companions: BTreeMap<i64, (usize, SessionUsage)> = BTreeMap::new();
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
                           cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
                    FROM message_usage ORDER BY session, message_id, model, used_at";
         self.answer(sql, &self.parameters(), |row| {
-            if let Some(usage) = sessions.get_mut(&row.get(0)?) {
-                usage.messages.push(message(row)?);
+            let id = row.get::<i64>(0)?;
+            let session = match wholes.get(&id) {
+                None => places.get(&id).and_then(|place| sessions.get_mut(*place)),
+                Some(whole) => places.get(whole).map(|place| {
+                    &mut companions.entry(id).or_insert_with(|| (*place, SessionUsage::default())).1
+                }),
+            };
+            if let Some(session) = session {
+                session.messages.push(message(row)?);
             }
             Ok(())
         })?;
-        let mut sessions: Vec<SessionUsage> = sessions.into_values().collect();
-        count_once(&mut sessions);
-        Ok(join_companions(sessions))
+        count_once(sessions.iter_mut().chain(companions.values_mut().map(|(_, usage)| usage)));
+        for (place, companion) in companions.into_values() {
+            if let Some(session) = sessions.get_mut(place) {
+                session.messages.extend(companion.messages);
+            }
+        }
+        Ok(sessions)
+    }
+}
+
+impl dyn Store + '_ {
+    /// The titles of sessions, by the agents' ids; of several logs of one session, that of the first that has one.
+    pub fn titles(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        let sql = format!(
+            "SELECT session_id, {} AS title FROM sessions WHERE session_id IS NOT NULL ORDER BY id DESC",
+            self.dialect().title("sessions")
+        );
+        let titles = self.answer(&sql, &self.parameters(), |row| {
+            Ok((row.get(0)?, row.get::<Option<String>>(1)?))
+        })?;
+        Ok(titles.into_iter().filter_map(|(id, title)| Some((id, title?))).collect())
     }
 }
 
@@ -88,11 +138,10 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         session_id: row.get::<Option<String>>(1)?.map(Into::into),
         parent_session_id: row.get::<Option<String>>(2)?.map(Into::into),
         agent: row.text(3)?,
-        cwd: row.text(4)?,
+        project: row.text(4)?,
         branch: row.text(5)?,
         task: row.text(6)?,
-        title: row.get(7)?,
-        entries: row.unsigned(8)?,
+        is_chosen: row.get(7)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))

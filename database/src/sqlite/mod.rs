@@ -48,7 +48,7 @@ pub use self::{
     outbox::{KnownOutput, Output},
     prune::Pruned,
     replace::Replacement,
-    sources::Known,
+    sources::{Known, Settled},
 };
 use crate::Store;
 

@@ -110,6 +110,13 @@ CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
 CREATE INDEX sessions_by_task ON sessions (task);
 
+-- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
+CREATE TABLE folders (
+    folder  TEXT PRIMARY KEY,           -- as logs state it
+    project TEXT NOT NULL,
+    crc32   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE entries (
     id             INTEGER PRIMARY KEY,
     session        INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -170,9 +177,6 @@ CREATE INDEX open_entries_by_entry ON open_entries (entry);
 -- NULL is unknown, which is not zero. The model '' is one that the log does not name, the moment -1 one that
 -- it does not state, the message '' any that no other log tells of. Several sessions may tell of one message,
 -- as one that was resumed does: see `usage`.
---
--- Moments are rounded down to a quarter of an hour: every time zone is whole quarters from UTC, so that days
--- and hours of any can be asked for.
 CREATE TABLE message_usage (
     session            INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     message_id         TEXT NOT NULL,

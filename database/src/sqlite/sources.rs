@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use foldline::ledger::{Checkpoint, SourceName};
+use foldline::ledger::{Checkpoint, Identity, SourceName};
 use foldline_domain::Digest;
 use rusqlite::{Params, params};
 
@@ -10,6 +10,7 @@ use super::{
     Database, SqliteError,
     statements::{find, list},
 };
+use crate::Row;
 
 /// A known source.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +21,55 @@ pub struct Known {
     pub checkpoint: Checkpoint,
 }
 
+/// A file that was read to its end, or was found to be a copy, and what the system said of it then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// The source, which the file is, or of which it is a copy.
+    pub name: SourceName,
+    /// The path of the source.
+    pub path: String,
+    /// The format of the source.
+    pub format: String,
+    /// Whether the log was said to be complete.
+    pub complete: bool,
+    /// Whether the file is a copy.
+    pub is_copy: bool,
+    /// The metadata of the file.
+    pub file: Identity,
+}
+
 impl Database {
+    /// All files whose later changes the system would show: [`Identity::changed`] is known.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn settled(&self) -> Result<Vec<Settled>, SqliteError> {
+        let sql = "SELECT name, path, format, complete, false, device, inode, size, changed_ns FROM sources
+                   WHERE changed_ns IS NOT NULL AND inode IS NOT NULL AND read_length > 0
+                   UNION ALL
+                   SELECT name, path, format, complete, true, copies.device, copies.inode, copies.size, copies.changed_ns
+                   FROM copies JOIN sources ON sources.id = copies.source
+                   WHERE copies.changed_ns IS NOT NULL AND copies.inode IS NOT NULL";
+        let settled = |row: &dyn Row| {
+            let file = Identity {
+                device: row.count(5)?,
+                inode: row.count(6)?,
+                size: row.unsigned(7)?,
+                changed: row.get(8)?,
+                ..Identity::default()
+            };
+            Ok(Settled {
+                name: row.get::<String>(0)?.into(),
+                path: row.get(1)?,
+                format: row.get(2)?,
+                complete: row.get(3)?,
+                is_copy: row.get(4)?,
+                file,
+            })
+        };
+        self.with(|connection| list(connection, sql, [], settled))
+    }
+
     /// The sources last seen at this path, the latest first.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Assigns a session to a task by hand.
+//! What sessions belong to apart from their logs: a task that is set by hand, and the projects of folders.
 
 use foldline_domain::TaskId;
 use rusqlite::params;
@@ -19,6 +19,24 @@ impl Database {
             let changed = transaction.execute(sql, params![session, task.map(TaskId::as_str)])?;
             sum_sessions(transaction, "id = ?1", [session])?;
             Ok(changed > 0)
+        })
+    }
+
+    /// Records the projects of folders, by folder.
+    ///
+    /// # Errors
+    /// The database cannot be written; then nothing is recorded.
+    pub fn set_projects(&mut self, projects: &[(String, String)]) -> Result<(), SqliteError> {
+        if projects.is_empty() {
+            return Ok(());
+        }
+        self.change(|transaction| {
+            let sql = "INSERT OR REPLACE INTO folders (folder, project, crc32)
+                       VALUES (?1, ?2, row_crc32(?1, ?2))";
+            let mut insert = transaction.prepare_cached(sql)?;
+            projects
+                .iter()
+                .try_for_each(|project| insert.execute(params![project.0, project.1]).map(drop))
         })
     }
 }

@@ -1,9 +1,8 @@
-//! [`UsageEmitter`]: the token usage of each message, by session.
+//! The token usage of sessions, and its cost.
 //!
-//! It collects the content of the database table `message_usage` without a database. [`count_once`] implements the rule
-//! of the view `usage` for the sessions of any number of logs, and [`join_companions`] that of logs of one session.
+//! A database answers with the usage of its sessions ([`usage`](crate::Store#method.usage)), in which [`count_once`]
+//! counts each message once, as the view `usage` does. [`UsageEmitter`] collects the same of one log without a database.
 
-mod companions;
 mod priced;
 
 use std::{collections::BTreeMap, convert::Infallible};
@@ -11,14 +10,11 @@ use std::{collections::BTreeMap, convert::Infallible};
 use foldhash::HashMap;
 use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
-    CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, SessionId, SessionKey,
-    Text, Timestamp, TokenUsage,
+    DomainEvent, Located, SessionId, SessionKey, Text, Timestamp, TokenUsage,
     pricing::{Cost, Prices, Requests},
-    title::Title,
 };
 use serde::{Deserialize, Serialize};
 
-pub use self::companions::join_companions;
 pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced};
 
 /// The token usage of a session.
@@ -30,19 +26,14 @@ pub struct SessionUsage {
     pub parent_session_id: Option<SessionId>,
     /// The agent.
     pub agent: Option<Text>,
-    /// The agent's working directory.
-    pub cwd: Option<Text>,
+    /// Its project; of one log, the folder that the agent worked in.
+    pub project: Option<Text>,
     /// The branch in that directory.
     pub branch: Option<Text>,
-    /// The task of the session: its own id, unless a database states another task.
-    #[serde(default)]
+    /// The task of the session, which only a database states.
     pub task: Option<Text>,
-    /// Its title, or else the line of the first prompt that says what it is about.
-    #[serde(default)]
-    pub title: Option<String>,
-    /// The number of its entries.
-    #[serde(default)]
-    pub entries: u64,
+    /// Whether the question is about the session. The others tell where a message counts, and who began a session.
+    pub is_chosen: bool,
     /// The tokens, in the order of the log.
     pub messages: Vec<MessageUsage>,
 }
@@ -63,7 +54,7 @@ pub struct UsedFor {
     pub message_id: Option<String>,
     /// The model, if the log names it.
     pub model: Option<String>,
-    /// The time, if the log states it; [`UsageEmitter`] sets its precision.
+    /// The time, if the log states it.
     pub at: Option<Timestamp>,
 }
 
@@ -94,81 +85,29 @@ impl MessageUsage {
 }
 
 /// Collects the token usage of the sessions of a log.
-///
-/// Times are rounded down to a quarter of an hour, as in a database ([`Timestamp::quarter_hour`]);
-/// [`UsageEmitter::exact`] keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct UsageEmitter {
     sessions: BTreeMap<SessionKey, SessionUsage>,
-    titles: BTreeMap<SessionKey, Title>,
-    /// Prompts that grow.
-    growing: BTreeMap<(SessionKey, CorrId), String>,
-    is_exact: bool,
     /// The indices of the messages of a session.
     places: HashMap<(SessionKey, UsedFor), usize>,
 }
 
-/// The state of a [`UsageEmitter`].
-type UsageState = (
-    BTreeMap<SessionKey, SessionUsage>,
-    BTreeMap<SessionKey, Title>,
-    Vec<((SessionKey, CorrId), String)>,
-);
-
 impl UsageEmitter {
-    /// An emitter that keeps the times of the log in milliseconds.
-    #[must_use]
-    pub fn exact() -> Self {
-        Self { is_exact: true, ..Self::default() }
-    }
-
     /// The sessions, in the order in which they began.
-    pub fn into_sessions(mut self) -> Vec<SessionUsage> {
-        for (key, title) in self.titles {
-            if let Some(session) = self.sessions.get_mut(&key) {
-                session.title = title.get().map(str::to_owned);
-            }
-        }
+    pub fn into_sessions(self) -> Vec<SessionUsage> {
         self.sessions.into_values().collect()
     }
 
-    /// Takes what a session may be called by.
-    fn name(&mut self, key: SessionKey, event: &DomainEvent) {
-        let is_prompt =
-            |entry: &NormalizedEntry| entry.entry_type == NormalizedEntryType::UserMessage;
-        match event {
-            DomainEvent::Session(news) => {
-                let title = news.title.as_ref();
-                title
-                    .into_iter()
-                    .for_each(|title| self.titles.entry(key).or_default().state(&title.decode()));
-            }
-            DomainEvent::NewEntry { entry } if is_prompt(entry) => {
-                self.titles.entry(key).or_default().ask(&entry.content.decode());
-            }
-            DomainEvent::OpenEntry { corr_id, entry } if is_prompt(entry) => {
-                let text = entry.content.decode().into_owned();
-                self.growing.entry((key, corr_id.clone())).or_insert(text);
-            }
-            DomainEvent::GrowEntry { corr_id, text: more } => {
-                if let Some(text) = self.growing.get_mut(&(key, corr_id.clone())) {
-                    text.push_str(&more.decode());
-                }
-            }
-            DomainEvent::CloseEntry { corr_id, entry } => {
-                let Some(text) = self.growing.remove(&(key, corr_id.clone())) else { return };
-                let text = entry.as_ref().map_or(text, |entry| entry.content.decode().into_owned());
-                self.titles.entry(key).or_default().ask(&text);
-            }
-            _ => {}
-        }
+    fn session(&mut self, key: SessionKey) -> &mut SessionUsage {
+        let new = || SessionUsage { is_chosen: true, ..SessionUsage::default() };
+        self.sessions.entry(key).or_insert_with(new)
     }
 
     fn count(&mut self, session: SessionKey, of: UsedFor, usage: &TokenUsage) {
         let place = (session, of);
-        let SessionUsage { messages, .. } = self.sessions.entry(session).or_default();
-        let known = self.places.get(&place);
-        match known.and_then(|at| messages.get_mut(*at)) {
+        let known = self.places.get(&place).copied();
+        let SessionUsage { messages, .. } = self.session(session);
+        match known.and_then(|at| messages.get_mut(at)) {
             Some(message) => message.usage.add(usage),
             None => {
                 let at = messages.len();
@@ -187,29 +126,18 @@ fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {
 
 impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Infallible> {
-        self.name(event.session, &event.item);
         match &event.item {
             DomainEvent::Session(news) => {
-                let session = self.sessions.entry(event.session).or_default();
+                let session = self.session(event.session);
                 take(&mut session.session_id, &news.session_id);
-                session.task = session.session_id.as_ref().map(|id| id.as_str().into());
                 take(&mut session.parent_session_id, &news.parent_session_id);
                 take(&mut session.agent, &news.agent);
-                take(&mut session.cwd, &news.cwd);
+                take(&mut session.project, &news.cwd);
                 take(&mut session.branch, &news.branch);
             }
             DomainEvent::Usage { usage, model, message_id, timestamp } => {
-                let at = match self.is_exact {
-                    true => *timestamp,
-                    false => timestamp.map(Timestamp::quarter_hour),
-                };
-                let of = UsedFor::stated(message_id.clone(), model.clone(), at);
+                let of = UsedFor::stated(message_id.clone(), model.clone(), *timestamp);
                 self.count(event.session, of, usage);
-            }
-            DomainEvent::NewEntry { .. }
-            | DomainEvent::OpenEntry { .. }
-            | DomainEvent::NewToolCall { .. } => {
-                self.sessions.entry(event.session).or_default().entries += 1;
             }
             _ => {}
         }
@@ -218,24 +146,21 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
 }
 
 impl Resume for UsageEmitter {
-    type State = UsageState;
+    type State = BTreeMap<SessionKey, SessionUsage>;
 
-    fn state(&self) -> UsageState {
-        (self.sessions.clone(), self.titles.clone(), self.growing.clone().into_iter().collect())
+    fn state(&self) -> Self::State {
+        self.sessions.clone()
     }
 
-    fn resume(&mut self, state: UsageState) {
-        let (sessions, titles, growing) = state;
-        (self.sessions, self.titles) = (sessions, titles);
-        self.growing = growing.into_iter().collect();
-        self.places = self
-            .sessions
+    fn resume(&mut self, state: Self::State) {
+        self.places = state
             .iter()
             .flat_map(|(session, used)| {
                 let messages = used.messages.iter().enumerate();
                 messages.map(move |(at, message)| ((*session, message.of.clone()), at))
             })
             .collect();
+        self.sessions = state;
     }
 }
 

@@ -52,8 +52,8 @@ fn a_filter_chooses_sessions() {
     assert_eq!(chosen(SessionFilter { agent_name: some("claude"), ..all() }), NONE);
     assert_eq!(chosen(SessionFilter { project: some("it's"), ..all() }), [2]);
     assert_eq!(chosen(SessionFilter { project: some("x' OR 1 --"), ..all() }), NONE);
-    assert_eq!(chosen(SessionFilter { folder_name: some("SHOP"), ..all() }), [1]);
-    assert_eq!(chosen(SessionFilter { folder_name: some("%"), ..all() }), NONE);
+    assert_eq!(chosen(SessionFilter { project: some("SHOP"), ..all() }), [1]);
+    assert_eq!(chosen(SessionFilter { project: some("%"), ..all() }), NONE);
     assert_eq!(chosen(SessionFilter { model: some("GPT"), ..all() }), [2, 1]);
     assert_eq!(chosen(SessionFilter { text: some("first"), ..all() }), [1]);
     assert_eq!(chosen(SessionFilter { text: some("wordpl"), ..all() }), [2]);
@@ -103,7 +103,8 @@ fn answers_have_totals_and_names() {
     assert!(has(&hits("rdpl")[0], &format!("wo{begin}rdpl{end}ay")));
     assert_eq!(hits("rdpl")[0].session, 2);
     assert_eq!(database.read_to(2).unwrap(), Some((3, 7, false)));
-    let used: Vec<_> = database.usage().unwrap().iter().map(|used| used.messages.len()).collect();
+    let used: Vec<_> =
+        database.usage(&all).unwrap().iter().map(|used| used.messages.len()).collect();
     assert_eq!(used, [0, 1, 0]);
 }
 

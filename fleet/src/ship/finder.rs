@@ -9,7 +9,7 @@ use std::{
 
 use foldline::files::temporary_of;
 use foldline_agents::Registry;
-use foldline_cli::shared::at_or_below;
+use foldline_cli::shared::{Search, find};
 
 use super::{
     checkpoint::{Before, Logs, Shipped},
@@ -90,7 +90,7 @@ impl<'a> Finder<'a> {
         stored: &Logs,
     ) -> (Vec<Discovery>, bool) {
         let begun = Instant::now();
-        let (paths, failed) = at_or_below(self.registry, &self.paths, self.hidden);
+        let Search { files: paths, failed, .. } = find(self.registry, &self.paths, self.hidden);
         self.has_failed = false;
         for (path, why) in failed {
             // The file was removed during the search.

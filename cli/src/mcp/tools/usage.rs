@@ -17,7 +17,7 @@ use crate::{
         listing::Results,
         quote::{line, quoted},
     },
-    verbs::usage::{By, Group, Used, groups, quarters},
+    verbs::usage::{By, Group, Used, groups},
 };
 
 /// The arguments of `usage`.
@@ -74,9 +74,8 @@ impl ToolArguments for UsageTotals {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let mut filter = call.filter(&self.scope)?;
-        filter.period = quarters(filter.period);
-        let sessions = call.database.usage()?;
+        let filter = call.filter(&self.scope)?;
+        let sessions = call.database.usage(&filter)?;
         let used = Used::new(&sessions, &filter, Arc::as_ref(call.prices));
         if used.rows.is_empty() {
             return Ok(call.nothing("No usage is stated", &self.scope, self.offset));

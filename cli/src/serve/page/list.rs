@@ -253,7 +253,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
     let title = title.or(session.said.as_deref());
     let agent = session.agent.as_deref().unwrap_or_default();
-    let project = project(session.cwd.as_deref().unwrap_or_default());
+    let project = project(session.project.as_deref().unwrap_or_default());
     let begun = if has_day { "%H:%M" } else { "%-d %b %Y" };
     let positive = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
     html! {

@@ -68,6 +68,16 @@ pub(crate) struct IngestArgs {
     pub(super) wait: u32,
 }
 
+/// The time that an answer waits for a writer of the database, in seconds.
+const ANSWER_WAIT: u32 = 2;
+
+impl IngestArgs {
+    /// The update of a database for an answer.
+    pub(super) fn of_an_answer() -> Self {
+        Self { executor: "auto".to_owned(), wait: ANSWER_WAIT, ..Self::default() }
+    }
+}
+
 /// What names the task of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum TaskFrom {

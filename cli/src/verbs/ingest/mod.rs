@@ -20,7 +20,6 @@ mod plan;
 mod read;
 mod run_log;
 mod summary;
-mod walk;
 mod write;
 
 use std::{
@@ -34,18 +33,16 @@ use std::{
 use foldline::files::replace_file;
 use foldline_database::{
     Store,
-    query::Totals,
+    query::{SessionFilter, Totals},
     sqlite::{Database, SqliteError},
 };
 use foldline_domain::{Text, metrics::Metrics};
 use foldline_render::transcript::TranscriptStyle;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-pub use self::files::at_or_below;
 pub(crate) use self::{
     args::IngestArgs,
     fan::{Collected, Fan},
-    plan::copies,
     read::Segment,
     run_log::RunLog,
 };
@@ -63,6 +60,7 @@ use crate::{
     options::{sentence_width, width},
     outputs::{Outputs, whole_trails},
     program::Program,
+    project,
     say::say,
     sink::{ChosenSink, SinkKind, SinkOptions, SinkOutput},
 };
@@ -82,43 +80,43 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
 /// Updates a database from these logs and folders of logs. Returns whether all of them were read.
 #[cfg(feature = "serve")]
 pub(crate) fn update(program: &Program, paths: &[PathBuf], db: &Path) -> Result<bool, Error> {
-    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
+    let args = IngestArgs::of_an_answer();
     let (summary, _) = ingest(program, &args, paths, db)?;
     Ok(!summary.has_failures())
 }
 
-/// Updates a database from the logs of the agents, and reports errors on standard error. A database in use by
-/// another program stays unchanged.
-pub(crate) fn refresh(program: &Program, db: &Path) -> Result<(), Error> {
+/// Updates a database from the logs of the agents. Returns the exit code of an answer from it: some of them could not
+/// be read, which is reported on standard error. A database in use by another program stays unchanged.
+pub(crate) fn refresh(program: &Program, db: &Path) -> Result<u8, Error> {
     let paths = match or_homes(&[], &program.registry) {
-        // Its logs were named, or are on another machine.
-        Err(Error::NoHomes { .. }) if db.exists() => return Ok(()),
+        // Its logs were named, were deleted, or are on another machine.
+        Err(Error::NoHomes { .. }) if db.exists() => return Ok(exit::SUCCESS),
         paths => paths?,
     };
     if !db.exists() {
         say(&format!("reading the logs into {}, for the first time", tilde(db)));
     }
-    match fill(program, &paths, db) {
+    match read_into(program, &paths, db) {
         Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
             say("the database is in use by another program; new logs are not read");
-            Ok(())
+            Ok(exit::SUCCESS)
         }
-        filled => filled,
+        summary => Ok(summary?.report_failures()),
     }
 }
 
-/// Reads logs into a database, and reports on standard error if some cannot be read.
-pub(crate) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<(), Error> {
-    let args = IngestArgs { wait: REFRESH_WAIT, ..IngestArgs::default() };
-    let (summary, _) = ingest(program, &args, paths, db)?;
-    if summary.has_failures() {
-        say("some logs could not be read; foldline ingest lists them");
-    }
-    Ok(())
+/// Reads named logs into a database. Returns the exit code of an answer from it: some of them could not be read. That,
+/// and which files are no logs, is reported on standard error.
+pub(crate) fn fill(program: &Program, paths: &[PathBuf], db: &Path) -> Result<u8, Error> {
+    let summary = read_into(program, paths, db)?;
+    summary.report_others();
+    Ok(summary.report_failures())
 }
 
-/// The time that an answer waits for a writer of the database, in seconds.
-const REFRESH_WAIT: u32 = 2;
+fn read_into(program: &Program, paths: &[PathBuf], db: &Path) -> Result<Summary, Error> {
+    let args = IngestArgs::of_an_answer();
+    Ok(ingest(program, &args, paths, db)?.0)
+}
 
 /// Reads the logs into the database. If another program reads the same logs at the same time, the rest is
 /// planned again, for up to `--wait` seconds.
@@ -167,13 +165,16 @@ fn ingest_once(
     let segment_size = parallel::segment_size(jobs);
     let reading = Reading { program, sinks, options, audited, segment_size };
     let Planned { plans, copies } =
-        Planner::new(&database, args, program.openers(), &mut summary).plan(&files)?;
+        Planner::new(&database, args, program, &mut summary).plan(&files)?;
     let progress = progress(plans.iter().map(Plan::bytes).sum());
     let maintenance = MaintenanceThread::start(db, wait)?;
     let writer = Writer::new(database, maintenance, outputs, progress, summary);
     let (mut database, mut summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
+    if summary.receipt.sessions > 0 {
+        project::learn(&mut database)?;
+    }
     let still_whole = whole_trails(&database)?;
     for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
         summary.note(format!(
@@ -194,7 +195,11 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
     let maintenance = MaintenanceThread::start(db, wait)?;
     let mut writer = Writer::new(database, maintenance, outputs, ProgressBar::hidden(), summary);
     segments.into_iter().try_for_each(|segment| writer.segment(segment))?;
-    writer.finish()?.0.close().map_err(Error::from)
+    let (mut database, summary) = writer.finish()?;
+    if summary.receipt.sessions > 0 {
+        project::learn(&mut database)?;
+    }
+    database.close().map_err(Error::from)
 }
 
 /// Opens the requested outputs.
@@ -258,7 +263,7 @@ pub(crate) fn metrics(database: &dyn Store) -> Result<String, Error> {
     let mut metrics = Metrics::default();
     database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
     metrics.clear_usage();
-    for session in database.usage()? {
+    for session in database.usage(&SessionFilter::default())? {
         let agent = session.agent.as_ref().map(Text::decode).unwrap_or_default();
         for message in &session.messages {
             metrics.add_usage(

@@ -11,7 +11,7 @@ use foldline_agents::Format;
 use foldline_database::query::Totals;
 use foldline_render::{human::number_of, terminal::neutralise_line};
 
-use crate::wrap::wrap_lines;
+use crate::{exit, say::say, wrap::wrap_lines};
 
 /// Counts of an ingest.
 #[derive(Default)]
@@ -94,11 +94,6 @@ impl Summary {
         self.failed.push((path.to_owned(), message));
     }
 
-    /// The failed files, with the reasons.
-    pub(super) fn into_failed(self) -> Vec<(PathBuf, String)> {
-        self.failed
-    }
-
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
@@ -113,6 +108,31 @@ impl Summary {
 
     pub(super) fn has_failures(&self) -> bool {
         !self.failed.is_empty()
+    }
+
+    /// Reports on standard error which logs could not be read. Returns the exit code of an answer, which may lack them.
+    pub(super) fn report_failures(&self) -> u8 {
+        for (path, message) in self.failed.iter().take(NAMED) {
+            say(&format!("{}: {message}", Visible(path)));
+        }
+        if self.failed.len() > NAMED {
+            let more = number_of(self.failed.len() - NAMED, "file");
+            say(&format!("{more} more could not be read; foldline ingest lists them"));
+        }
+        if self.failed.is_empty() { exit::SUCCESS } else { exit::FAILED }
+    }
+
+    /// Reports on standard error which files are no logs.
+    pub(super) fn report_others(&self) {
+        let is_other =
+            |why: &Skipped| matches!(why, Skipped::Unrecognised | Skipped::Unsupported(_));
+        let others: Vec<_> = self.skipped.iter().filter(|(_, why)| is_other(why)).collect();
+        if let Some((first, _)) = others.first() {
+            let (count, first) = (number_of(others.len(), "file"), Visible(first));
+            say(&format!(
+                "skipped, since no known agent wrote them: {count}, such as {first} (foldline doctor says more)"
+            ));
+        }
     }
 
     /// Prints the summary. Paths are printed whole, so that they can be copied.

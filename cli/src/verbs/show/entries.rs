@@ -35,7 +35,7 @@ pub(super) fn answer(
     last: Option<u32>,
 ) -> Result<SessionAnswer, Error> {
     let row = find::session(&*asked.database, id, asked.filters)?;
-    let filter = SessionFilter { name: Some(SessionName::Number(row)), ..asked.filter.clone() };
+    let filter = SessionFilter { name: Some(SessionName::from(row)), ..asked.filter.clone() };
     let sessions = asked.database.sessions(&filter, SessionOrder::Latest)?;
     let count = sessions.first().map_or(0, |session| session.entries);
     let session = sessions::listing(&sessions);

@@ -26,7 +26,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let task = SessionFilter { period, ..all.clone() };
     let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
     let sessions = database.sessions(&chosen, SessionOrder::Latest)?;
-    let usage = database.usage()?;
+    let usage = database.usage(&all)?;
     let files = Listing::of("path changes calls", &database.files_by_calls(&task)?);
     let warnings = Listing::of("kind subject count message", &database.warnings(&all)?);
     let timeline = "at session index type tool status duration_ms content";

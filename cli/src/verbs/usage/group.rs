@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use clap::ValueEnum;
-use foldline_database::usage::{PricedMessage, RootSession, SessionUsage, UsageSum};
+use foldline_database::usage::{PricedMessage, RootSession, UsageSum};
 use foldline_domain::Text;
 use jiff::{Timestamp, civil::ISOWeekDate, tz::TimeZone};
 
@@ -23,7 +23,7 @@ pub(crate) enum By {
     Model,
     /// Agent
     Agent,
-    /// Project folder
+    /// Project
     Project,
     /// Session, including the sessions that it started
     Session,
@@ -63,7 +63,7 @@ impl By {
             }
             Self::Model => row.message.of.model.clone(),
             Self::Agent => text(&session.agent),
-            Self::Project => text(&session.cwd),
+            Self::Project => text(&session.project),
             Self::Session => match row.root {
                 RootSession::Named(id) => Some(id.to_owned()),
                 RootSession::Unnamed(_) => None,
@@ -109,7 +109,7 @@ pub(super) fn listing(
     by: &[By],
     groups: &[Group<'_>],
     total: &UsageSum<'_>,
-    titles: &Titles<'_>,
+    titles: &Titles,
 ) -> Listing {
     let mut key = vec![Value::Null; by.len()];
     if let Some(first) = key.first_mut() {
@@ -135,28 +135,18 @@ pub(crate) fn by_model(used: &Used<'_>) -> Listing {
 }
 
 /// The titles of sessions, by their ids.
-pub(super) type Titles<'s> = BTreeMap<&'s str, &'s str>;
+pub(super) type Titles = BTreeMap<String, String>;
 
-/// The titles of sessions; of several logs of one session that of the first that has one.
-pub(super) fn titles(sessions: &[SessionUsage]) -> Titles<'_> {
-    let mut titles = Titles::new();
-    for SessionUsage { session_id, title, .. } in sessions {
-        if let (Some(id), Some(title)) = (session_id, title) {
-            titles.entry(id.as_str()).or_insert(title);
-        }
-    }
-    titles
-}
-
-fn rows(by: &[By], groups: &[Group<'_>], titles: &Titles<'_>) -> Listing {
+fn rows(by: &[By], groups: &[Group<'_>], titles: &Titles) -> Listing {
     let columns: Vec<_> = by.iter().map(|by| by.column()).chain([COLUMNS.to_owned()]).collect();
     let listing = Listing::named(&columns.join(" "));
     let mut listing = listing.with_kind(Kind::Short, &["session"]);
     listing.rows.extend(groups.iter().map(|Group { key, sum }| {
         let session = by.iter().zip(key).find(|(by, _)| **by == By::Session);
         let session = session.and_then(|(_, id)| id.as_deref());
-        let title =
-            session.and_then(|id| titles.get(id)).map_or(Value::Null, |&title| title.into());
+        let title = session
+            .and_then(|id| titles.get(id))
+            .map_or(Value::Null, |title| title.as_str().into());
         let key = key.iter().map(|key| key.clone().map_or(Value::Null, Value::Text));
         key.chain(numbers(sum)).chain([title]).collect()
     }));

@@ -28,14 +28,14 @@ pub(crate) struct Used<'s> {
 }
 
 impl<'s> Used<'s> {
-    /// The usage that matches the filter.
+    /// The usage of the chosen sessions that the time and the model of the filter match.
     pub(crate) fn new(
         sessions: &'s [SessionUsage],
         filter: &SessionFilter,
         prices: &Prices,
     ) -> Self {
         let (mut rows, mut unpriced, mut undated) = (Vec::new(), BTreeMap::new(), 0_u64);
-        for row in priced(sessions, prices).filter(|row| filter.admits(row.session)) {
+        for row in priced(sessions, prices).filter(|row| row.session.is_chosen) {
             let of = &row.message.of;
             let (model, tokens) = (of.model.as_deref(), all_tokens(&row.message.usage));
             if !filter.admits_model(model) {

@@ -181,6 +181,13 @@ impl<'c> ContentDedup<'c> {
             // An unreadable file contains no source.
             let path = Path::new(&known.checkpoint.facts.path);
             let Ok(found) = Found::look(path, self.openers) else { continue };
+            // A link leads from its path to one of these files.
+            if files
+                .iter()
+                .any(|(here, _)| here.number().is_some() && here.number() == found.number())
+            {
+                continue;
+            }
             let Ok(contents) = found.contents(lengths.into_iter().chain([length])) else {
                 continue;
             };
@@ -221,7 +228,7 @@ impl<'c> ContentDedup<'c> {
     /// path, then any other that begins with it.
     fn assign(&self, files: &[(Found, Contents)]) -> Vec<Option<Known>> {
         let mut assigned: Vec<Option<Known>> = files.iter().map(|_| None).collect();
-        let mut claimed = self.claimed.clone();
+        let mut claimed = BTreeSet::new();
         let mut sources: Vec<&Known> = self.sources.iter().collect();
         sources.sort_by_key(|known| Reverse(length_of(known)));
         let claims: [fn(&Found, &Known) -> bool; 3] = [
@@ -236,6 +243,7 @@ impl<'c> ContentDedup<'c> {
                 }
                 let source = sources.iter().find(|known| {
                     claim(found, known)
+                        && !self.claimed.contains(&known.name)
                         && !claimed.contains(&known.name)
                         && begins_with(contents, known)
                 });

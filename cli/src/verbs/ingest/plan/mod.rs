@@ -14,13 +14,15 @@ mod dedup;
 mod found;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs,
     path::{Path, PathBuf},
 };
 
 use foldline::ledger::{Checkpoint, Identity, SourceName};
-use foldline::source::Openers;
-use foldline_database::sqlite::{Copy, Database, Known};
+use foldline::source::{Openers, status};
+use foldline_agents::Registry;
+use foldline_database::sqlite::{Copy, Database, Known, Settled};
 use foldline_domain::Digest;
 
 use self::{
@@ -31,7 +33,7 @@ use super::{
     args::{IngestArgs, TaskFrom},
     summary::{Skipped, Summary},
 };
-use crate::error::Error;
+use crate::{error::Error, finder::is_compressed_name, program::Program};
 
 /// The plan for a file.
 pub(super) struct Plan {
@@ -92,8 +94,11 @@ impl Plan {
 pub(super) struct Planner<'a> {
     database: &'a Database,
     args: &'a IngestArgs,
+    registry: &'a Registry,
     openers: Openers,
     summary: &'a mut Summary,
+    /// Files that are known, by device and inode.
+    settled: HashMap<(u64, u64), Settled>,
     /// The sources that are assigned to a file.
     claimed: BTreeSet<SourceName>,
     /// The names of new sources.
@@ -110,40 +115,17 @@ pub(super) struct Planned {
     pub(super) copies: Vec<Copy>,
 }
 
-/// The files that are copies of other files or of their beginnings, or other names of them. Unreadable files
-/// are not included.
-pub(crate) fn copies(files: &[PathBuf], openers: &Openers) -> BTreeSet<PathBuf> {
-    let (mut numbers, mut copies) = (BTreeSet::new(), BTreeSet::new());
-    let mut by_beginning = BTreeMap::<Digest, Vec<Found>>::new();
-    for found in files.iter().filter_map(|path| Found::look(path, openers).ok()) {
-        if found.number().is_some_and(|number| !numbers.insert(number)) {
-            copies.insert(found.path);
-        } else {
-            by_beginning.entry(found.first_line).or_default().push(found);
-        }
-    }
-    for files in by_beginning.into_values().filter(|files| files.len() > 1) {
-        for (found, decision) in
-            ContentDedup::new(files, Vec::new(), Vec::new(), &BTreeSet::new(), openers).decide()
-        {
-            if matches!(decision, Decision::Copy { .. }) {
-                copies.insert(found.path);
-            }
-        }
-    }
-    copies
-}
-
 impl<'a> Planner<'a> {
     pub(super) fn new(
         database: &'a Database,
         args: &'a IngestArgs,
-        openers: Openers,
+        program: &'a Program,
         summary: &'a mut Summary,
     ) -> Self {
-        let (claimed, named) = (BTreeSet::new(), BTreeSet::new());
+        let (registry, openers) = (&program.registry, program.openers());
+        let (settled, claimed, named) = (HashMap::new(), BTreeSet::new(), BTreeSet::new());
         let (plans, copies) = (Vec::new(), Vec::new());
-        Self { database, args, openers, summary, claimed, named, plans, copies }
+        Self { database, args, registry, openers, summary, settled, claimed, named, plans, copies }
     }
 
     /// Compares the files. The summary counts the files with nothing to read.
@@ -152,9 +134,16 @@ impl<'a> Planner<'a> {
         let database = self.database;
         let transaction = database.connection().unchecked_transaction();
         let _reads = transaction.map_err(|error| database.error(&error))?;
+        let settled = database.settled()?.into_iter();
+        self.settled = settled
+            .filter_map(|settled| Some((settled.file.device.zip(settled.file.inode)?, settled)))
+            .collect();
         let (mut by_beginning, mut names) =
             (BTreeMap::<Digest, Vec<Found>>::new(), BTreeMap::new());
         for path in files {
+            if self.is_settled(path, &mut names) {
+                continue;
+            }
             let mut found = match Found::look(path, &self.openers) {
                 Ok(found) => found,
                 // A file that cannot be read does not stop the others.
@@ -196,6 +185,45 @@ impl<'a> Planner<'a> {
         let Self { mut plans, copies, .. } = self;
         plans.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Planned { plans, copies })
+    }
+
+    /// Whether the metadata of a file shows that nothing is to be read of it, which counts it. Most files of most
+    /// refreshes are such, and are not even opened.
+    fn is_settled(&mut self, path: &Path, names: &mut BTreeMap<(u64, u64), PathBuf>) -> bool {
+        let Ok(metadata) = fs::metadata(path) else { return false };
+        let status = status(&metadata);
+        let Some(number) = status.device.zip(status.inode) else { return false };
+        let Some(known) = self.settled.get(&number) else { return false };
+        // The size of a compressed file is not that of its content, and an opener may read other files too.
+        let is_plain = !is_compressed_name(path);
+        let is_opened =
+            self.registry.named(&known.format).is_none_or(|executor| executor.opener().is_some());
+        if is_opened
+            || status.changed.is_none()
+            || status.changed != known.file.changed
+            || (is_plain && status.size != known.file.size)
+        {
+            return false;
+        }
+        if known.is_copy {
+            if names.contains_key(&number) {
+                return false;
+            }
+            names.insert(number, path.to_owned());
+            self.summary.skip(path, Skipped::Copy { original: known.path.clone().into() });
+            return true;
+        }
+        let is_as_asked = (known.complete || !self.args.complete) && self.args.task.is_none();
+        if !is_as_asked
+            || known.path != path.to_string_lossy()
+            || names.contains_key(&number)
+            || !self.claimed.insert(known.name.clone())
+        {
+            return false;
+        }
+        names.insert(number, path.to_owned());
+        self.summary.unchanged += 1;
+        true
     }
 
     /// A database is read again as a whole when it has changed.

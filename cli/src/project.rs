@@ -1,0 +1,157 @@
+//! The project of a folder: the root of the repository that it is in.
+//!
+//! A work tree belongs to its repository, and a subfolder to the root. The root is looked for while the folder is there,
+//! and the database remembers it for the time after that.
+
+use std::{
+    env, fs,
+    path::{Component, Path, PathBuf},
+};
+
+use foldline_database::sqlite::Database;
+
+use crate::error::Error;
+
+/// What the root of a repository contains.
+const REPOSITORIES: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
+
+/// Where agents keep the work trees of a repository, below its root.
+const WORK_TREES: [&str; 2] = ["/.claude/worktrees/", "/.worktrees/"];
+
+/// The project that a person names: a name as it is; for a path of this machine, such as `.`, the root there.
+pub(crate) fn named(name: &str) -> String {
+    let is_path = name == "." || name == ".." || name == "~" || name.contains(['/', '\\']);
+    let path = match name.strip_prefix('~') {
+        Some(rest) => etcetera::home_dir().map(|home| home.join(rest.trim_start_matches('/'))).ok(),
+        None => Some(PathBuf::from(name)),
+    };
+    let folder = path.filter(|_| is_path).and_then(|path| fs::canonicalize(path).ok());
+    let root = folder.map(|folder| root(&folder).unwrap_or(folder));
+    root.and_then(|root| root.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
+}
+
+/// The root of the repository that a folder of this machine is in.
+pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
+    let home = etcetera::home_dir().ok();
+    for (depth, folder) in folder.ancestors().enumerate() {
+        // A home directory that is kept in a repository is not the project of all that is below it.
+        if depth > 0 && home.as_deref() == Some(folder) {
+            return None;
+        }
+        if REPOSITORIES.iter().any(|name| folder.join(name).exists()) {
+            return Some(repository(folder).unwrap_or_else(|| folder.to_owned()));
+        }
+    }
+    None
+}
+
+/// The repository of a work tree of Git, whose file `.git` names `REPOSITORY/.git/worktrees/NAME`.
+fn repository(tree: &Path) -> Option<PathBuf> {
+    let link = fs::read_to_string(tree.join(".git")).ok()?;
+    let link = tree.join(link.strip_prefix("gitdir:")?.trim());
+    let trees = link.parent().filter(|trees| trees.ends_with("worktrees"))?;
+    let git = trees.parent()?;
+    let repository = if git.ends_with(".git") { git.parent()? } else { git };
+    fs::canonicalize(repository).ok()
+}
+
+/// Finds the projects of the folders in the database that are not known yet.
+pub(crate) fn learn(database: &mut Database) -> Result<(), Error> {
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        database.folders()?.into_iter().partition(|(_, project)| project.is_some());
+    let mut roots: Vec<String> = known.into_iter().filter_map(|(_, project)| project).collect();
+    let (mut found, mut gone) = (Vec::new(), Vec::new());
+    for (folder, _) in unknown {
+        match root_of(&folder) {
+            Some(root) => found.push((folder, root)),
+            None => gone.push(folder),
+        }
+    }
+    roots.extend(found.iter().map(|(_, root)| root.clone()));
+    roots.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    roots.dedup();
+    // The nearest known root.
+    let is_below = |folder: &str, root: &str| {
+        folder.strip_prefix(root).is_some_and(|rest| rest.starts_with(['/', '\\']))
+    };
+    found.extend(gone.into_iter().filter_map(|folder| {
+        let root = roots.iter().find(|root| is_below(&folder, root)).cloned();
+        let root = root.or_else(|| work_tree(&folder).map(str::to_owned))?;
+        Some((folder, root))
+    }));
+    Ok(database.set_projects(&found)?)
+}
+
+/// The repository of a work tree that an agent made, by its path.
+fn work_tree(folder: &str) -> Option<&str> {
+    let at = WORK_TREES.iter().filter_map(|trees| folder.find(trees)).min()?;
+    folder.get(..at).filter(|root| !root.is_empty())
+}
+
+/// The root of a folder as a log states it, in the same form: in WSL, a folder of Windows is below `/mnt`.
+fn root_of(folder: &str) -> Option<String> {
+    let path = local(folder)?;
+    let root = root(&path)?;
+    let below = path.strip_prefix(&root).ok().map(|below| below.components().count());
+    match below {
+        Some(0) => Some(folder.trim_end_matches(['/', '\\']).to_owned()),
+        Some(parts) => {
+            let folder = folder.trim_end_matches(['/', '\\']);
+            let at = folder.rmatch_indices(['/', '\\']).nth(parts - 1)?.0;
+            folder.get(..at).map(str::to_owned)
+        }
+        // The repository of a work tree.
+        None => root.to_str().map(str::to_owned),
+    }
+}
+
+/// The absolute path on this machine of a folder in a log.
+fn local(folder: &str) -> Option<PathBuf> {
+    let path = Path::new(folder);
+    let has_dots = path.components().any(|part| part == Component::ParentDir);
+    if path.is_absolute() && !has_dots {
+        return Some(path.to_owned());
+    }
+    let (drive, rest) = folder.split_once(':')?;
+    let is_drive = drive.len() == 1 && drive.bytes().all(|letter| letter.is_ascii_alphabetic());
+    let is_wsl =
+        is_drive && rest.starts_with(['/', '\\']) && env::var_os("WSL_DISTRO_NAME").is_some();
+    let below = |drive: String| {
+        Path::new("/mnt").join(drive).join(rest.replace('\\', "/").trim_start_matches('/'))
+    };
+    is_wsl.then(|| below(drive.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_tree_belongs_to_its_repository_and_a_subfolder_to_its_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = fs::canonicalize(folder.path()).unwrap();
+        let make = |path: &str| fs::create_dir_all(code.join(path)).unwrap();
+        let made =
+            ["shop/.git/worktrees/fix", "shop/src/cart", "fix/src", "plain/sub", "shop/vendor/lib"];
+        made.iter().for_each(|path| make(path));
+        let link = |tree: &str, to: &Path| {
+            fs::write(code.join(tree).join(".git"), format!("gitdir: {}\n", to.display())).unwrap();
+        };
+        link("fix", &code.join("shop/.git/worktrees/fix"));
+        // A submodule is a repository.
+        link("shop/vendor/lib", Path::new("../../.git/modules/lib"));
+        let found = |path: &str| root(&code.join(path));
+        let shop = Some(code.join("shop"));
+        assert_eq!(
+            ["shop", "shop/src/cart", "fix", "fix/src"].map(found),
+            [const { None }; 4].map(|_: Option<()>| shop.clone())
+        );
+        assert_eq!(found("shop/vendor/lib"), Some(code.join("shop/vendor/lib")));
+        assert_eq!(found("plain/sub"), None);
+        let text = |path: &str| code.join(path).to_str().unwrap().to_owned();
+        assert_eq!(root_of(&text("shop/src/cart/")), Some(text("shop")));
+        assert_eq!(named(&text("fix/src")), text("shop"));
+        assert_eq!([named("shop"), named("x/y"), named("C:\\code")], ["shop", "x/y", "C:\\code"]);
+        assert_eq!(work_tree("/code/shop/.claude/worktrees/a/src"), Some("/code/shop"));
+    }
+}

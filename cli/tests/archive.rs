@@ -1,0 +1,202 @@
+//! The database is the memory of what agents did: answers stay when logs are deleted, moved or linked, and are those of
+//! the logs themselves.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    first_hour::Home,
+    logs::{run, stdout},
+};
+use serde_json::Value;
+
+/// What a question is asked by, in an order that no row depends on.
+const QUESTIONS: [&[&str]; 12] = [
+    &["usage", "--by", "day,model"],
+    &["usage", "--by", "session,agent,project,branch"],
+    &["blocks"],
+    &["blocks", "--agent", "codex"],
+    &["sessions", "--limit", "100000"],
+    &["tools"],
+    &["errors", "--limit", "100000"],
+    &["files", "--limit", "100000"],
+    &["search", "test", "--limit", "100000"],
+    &["task", "list", "--limit", "100000"],
+    &["statusline"],
+    &["query", "sql", "SELECT type, count(*) FROM entries GROUP BY type ORDER BY type"],
+];
+
+/// The rows of an answer, without what depends on the time of the question, or on the database.
+fn answer(arguments: &[&str]) -> Value {
+    if arguments[0] == "statusline" {
+        return stdout(arguments).into();
+    }
+    let mut rows: Value =
+        serde_json::from_str(&stdout(&[arguments, &["-f", "json"]].concat())).unwrap();
+    for row in rows.as_array_mut().unwrap() {
+        row.as_object_mut().unwrap().remove("number");
+    }
+    rows
+}
+
+#[test]
+fn named_logs_give_the_answers_of_a_database() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let captures = std::env::var_os("FOLDLINE_CAPTURES").map(PathBuf::from);
+    let captures = captures.unwrap_or(crates.join("../shared/captures"));
+    for logs in [crates.join("tests/fixtures"), captures].iter().filter(|folder| folder.is_dir()) {
+        let folder = tempfile::tempdir().unwrap();
+        let (logs, db) = (logs.to_str().unwrap(), folder.path().join("db"));
+        let db = db.to_str().unwrap();
+        stdout(&["ingest", logs, "--db", db]);
+        for question in QUESTIONS {
+            let ask = |of: [&str; 2]| answer(&[question, &of].concat());
+            assert_eq!(ask(["--db", db]), ask(["--logs", logs]), "{question:?}");
+        }
+    }
+}
+
+#[test]
+fn answers_stay_when_logs_are_deleted() {
+    let home = Home::new();
+    let answers = || {
+        QUESTIONS.map(|question| match question {
+            ["statusline"] => home.ask(question),
+            _ => home.json(question).to_string(),
+        })
+    };
+    let before = answers();
+    assert!(before[0].contains("claude-sonnet-4-5"), "{}", before[0]);
+    fs::remove_file(home.log()).unwrap();
+    assert_eq!(answers(), before);
+    fs::remove_dir_all(home.path().join(".factory")).unwrap();
+    fs::remove_dir_all(home.path().join(".claude")).unwrap();
+    assert_eq!(answers(), before);
+}
+
+#[test]
+fn links_to_logs_and_to_folders_are_followed_once() {
+    let home = Home::new();
+    let all = |verb: &[&str]| home.json(verb);
+    let before = [all(&["usage", "--by", "agent"]), all(&["sessions"])];
+    let (projects, elsewhere) =
+        (home.path().join(".claude/projects"), home.path().join("elsewhere"));
+    fs::rename(projects.join("-repo"), &elsewhere).unwrap();
+    symlink(&elsewhere, projects.join("-repo")).unwrap();
+    symlink(elsewhere.join("a.jsonl"), projects.join("b.jsonl")).unwrap();
+    // A cycle.
+    symlink(&projects, elsewhere.join("cycle")).unwrap();
+    let mut after = [all(&["usage", "--by", "agent"]), all(&["sessions"])];
+    let source = |rows: &Value| {
+        rows.as_array().unwrap().iter().map(|row| row["source"].clone()).collect::<Vec<_>>()
+    };
+    assert_ne!(source(&before[1]), source(&after[1]));
+    for (row, earlier) in
+        after[1].as_array_mut().unwrap().iter_mut().zip(before[1].as_array().unwrap())
+    {
+        row["source"] = earlier["source"].clone();
+    }
+    assert_eq!(after, before);
+    let logs = projects.to_str().unwrap();
+    assert_eq!(answer(&["usage", "--by", "agent", logs]).as_array().unwrap().len(), 1);
+    assert!(stdout(&["doctor", logs]).contains("everything was understood"));
+}
+
+#[test]
+fn a_home_that_cannot_be_read_is_reported() {
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    let codex = home.path().join(".codex");
+    // A link to itself.
+    symlink(&codex, &codex).unwrap();
+    for verb in [&["usage"][..], &["sessions"], &["blocks"], &["files"], &[], &["doctor"]] {
+        let output = home.run(verb);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{verb:?}: {error}");
+        assert_eq!(error.matches(".codex/sessions").count(), 1, "{verb:?}: {error}");
+        assert!(!output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_project_is_a_repository_with_its_work_trees_and_folders() {
+    let home = Home::new();
+    let code = fs::canonicalize(home.path()).unwrap().join("code");
+    for folder in ["shop/.git/worktrees/fix", "shop/src", "fix", "other/src"] {
+        fs::create_dir_all(code.join(folder)).unwrap();
+    }
+    fs::write(
+        code.join("fix/.git"),
+        format!("gitdir: {}\n", code.join("shop/.git/worktrees/fix").display()),
+    )
+    .unwrap();
+    let log = fs::read_to_string(home.log()).unwrap();
+    let session = |name: &str, cwd: &str| {
+        let cwd = code.join(cwd).display().to_string();
+        let cwd = if name == "windows" { "C:\\\\code\\\\till".to_owned() } else { cwd };
+        let log = log
+            .replace("/home/me/src/shop", &cwd)
+            .replace("aaaaaaaa", name)
+            .replace("uuid\":\"u", &format!("uuid\":\"{name}"))
+            .replace("\"id\":\"u", &format!("\"id\":\"{name}"));
+        fs::write(home.log().with_file_name(format!("{name}.jsonl")), log).unwrap();
+    };
+    fs::remove_file(home.log()).unwrap();
+    let sessions = [
+        ("root", "shop"),
+        ("sub", "shop/src"),
+        ("tree", "fix"),
+        ("plain", "other/src"),
+        ("windows", ""),
+    ];
+    sessions.iter().for_each(|(name, cwd)| session(name, cwd));
+    let projects = || {
+        let rows = home.json(&["usage", "--by", "project", "--agent", "claude"]);
+        let row = |row: &Value| {
+            (row["project"].as_str().unwrap().to_owned(), row["sessions"].as_u64().unwrap())
+        };
+        let mut projects: Vec<_> = rows.as_array().unwrap().iter().map(row).collect();
+        projects.sort();
+        projects
+    };
+    let shop = code.join("shop").display().to_string();
+    let expected = [
+        (shop.clone(), 3),
+        (code.join("other/src").display().to_string(), 1),
+        ("C:\\code\\till".to_owned(), 1),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!(projects(), expected);
+    let count =
+        |project: &str| home.json(&["sessions", "--project", project]).as_array().unwrap().len();
+    assert_eq!(
+        [count("shop"), count("SHOP"), count("fix"), count("till"), count("sho")],
+        [3, 3, 1, 1, 0]
+    );
+    assert_eq!(count(&code.join("fix").display().to_string()), 3);
+    let here = |folder: &str| {
+        let mut asked = crate::logs::foldline();
+        asked.env("HOME", home.path()).current_dir(code.join(folder));
+        let asked = asked.args(["sessions", "--project", ".", "-f", "json"]).output().unwrap();
+        serde_json::from_slice::<Value>(&asked.stdout).unwrap().as_array().unwrap().len()
+    };
+    assert_eq!([here("shop"), here("shop/src"), here("fix"), here("other")], [3, 3, 3, 1]);
+    // What was found is remembered.
+    fs::remove_dir_all(&code).unwrap();
+    session("later", "shop/src/cart");
+    expected.iter_mut().filter(|(project, _)| *project == shop).for_each(|(_, count)| *count += 1);
+    assert_eq!(projects(), expected);
+    // Work trees of an agent are known by their paths.
+    let output = run(&[
+        "sessions",
+        "--project",
+        "shop",
+        "--logs",
+        home.log().parent().unwrap().to_str().unwrap(),
+    ]);
+    assert!(output.status.success());
+}
