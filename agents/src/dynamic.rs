@@ -27,13 +27,13 @@ use super::{
     sessions::SessionKeyOf,
     wire::{Object, Record},
 };
-use crate::executor::Format;
+use crate::executor::{Beside, Format};
 use crate::recogniser::Evidence;
 
 /// The object-safe interface of an executor.
 pub(super) trait AnyExecutor: Send + Sync {
     fn format(&self) -> &'static Format;
-    fn of_file(&self, _path: &Path) -> Option<DynExecutor> {
+    fn of_file(&self, _path: &Path, _beside: Beside<'_>) -> Option<DynExecutor> {
         None
     }
     fn opener(&self) -> Option<Arc<dyn Opener>> {
@@ -56,8 +56,8 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
         const { &E::FORMAT }
     }
 
-    fn of_file(&self, path: &Path) -> Option<DynExecutor> {
-        self.executor.of_file(path).map(DynExecutor::new)
+    fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<DynExecutor> {
+        self.executor.of_file(path, beside).map(DynExecutor::new)
     }
 
     fn opener(&self) -> Option<Arc<dyn Opener>> {
@@ -135,10 +135,10 @@ impl DynExecutor {
         Self(Arc::new(ExecutorReducer::new(executor)))
     }
 
-    /// The executor for the file at this path, which may state the session.
+    /// The executor for the file at this path, which may state the session, as a file [`beside`](Beside) it may.
     #[must_use]
-    pub fn of_file(&self, path: &Path) -> Self {
-        self.0.of_file(path).unwrap_or_else(|| self.clone())
+    pub fn of_file(&self, path: &Path, beside: Beside<'_>) -> Self {
+        self.0.of_file(path, beside).unwrap_or_else(|| self.clone())
     }
 
     /// The format.

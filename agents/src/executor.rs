@@ -65,6 +65,9 @@ impl<L> Parsed<L> {
     }
 }
 
+/// Reads the text of a file beside a log, if it is there.
+pub type Beside<'b> = &'b dyn Fn(&Path) -> Option<String>;
+
 /// One log format of an agent: parses records and emits their events.
 pub trait Executor: Sized + Send + Sync + 'static {
     /// The format.
@@ -83,8 +86,10 @@ pub trait Executor: Sized + Send + Sync + 'static {
     /// The state between records, in addition to calls and the facts of the session.
     type Memory: Default + Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static;
 
-    /// The executor for the file at this path, if the path states facts that the file does not.
-    fn of_file(&self, _path: &Path) -> Option<Self> {
+    /// The executor for the file at this path, if the path, or a file beside it, states facts that the file does not.
+    ///
+    /// `beside` reads the text of another file, and gives `None` if it cannot: reading is up to the caller.
+    fn of_file(&self, _path: &Path, _beside: Beside<'_>) -> Option<Self> {
         None
     }
 
@@ -142,6 +147,9 @@ pub struct Format {
     /// default. A variable may name several folders, separated by commas. Of alternatives, separated by ` || `, the
     /// first one that exists has the logs.
     pub homes: &'static [&'static str],
+    /// Folders in which the agent keeps sessions in a form that no executor reads yet, in the same form: said to the
+    /// person, who else would take an answer for complete.
+    pub unread: &'static [&'static str],
     /// The ending of a file that states more about the session of a log, and has its name otherwise:
     /// `.settings.json`.
     pub companion: Option<&'static str>,
@@ -151,13 +159,19 @@ impl Format {
     /// A format by its name, title and agent, without folders of logs.
     #[must_use]
     pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
-        Self { name, title, agent, homes: &[], companion: None }
+        Self { name, title, agent, homes: &[], unread: &[], companion: None }
     }
 
     /// The format with the folders of its logs.
     #[must_use]
     pub const fn with_homes(self, homes: &'static [&'static str]) -> Self {
         Self { homes, ..self }
+    }
+
+    /// The format with folders of sessions that are not read yet.
+    #[must_use]
+    pub const fn with_unread(self, unread: &'static [&'static str]) -> Self {
+        Self { unread, ..self }
     }
 
     /// The format with the ending of the companion file of each log.

@@ -37,7 +37,7 @@ pub use self::{
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
     dynamic::{AnyRecord, AnyState, DynExecutor, SplitExecutor},
-    executor::{Executor, Format, Header, Parsed},
+    executor::{Beside, Executor, Format, Header, Parsed},
     recogniser::{Evidence, Judge, Recogniser, Verdict},
     record_reducer::{RecordReducer, SessionOf},
     records::{Records, RecordsRead},

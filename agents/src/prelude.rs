@@ -7,8 +7,8 @@
 pub use std::borrow::Cow;
 
 pub use crate::{
-    Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Meta, Parsed,
-    Registry, Verdict, action,
+    Beside, Context, DynExecutor, Evidence, Executor, Extra, Format, Header, MappedCall, Meta,
+    Parsed, Registry, Verdict, action,
     dialect::growing::Growing,
     files,
     wire::{Fields, Object, value},

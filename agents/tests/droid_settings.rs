@@ -46,7 +46,7 @@ fn settings_state_the_tokens_of_a_session() {
 fn the_name_of_the_file_says_which_session_it_is_of() {
     let executor = Registry::builtin().named(FORMAT).cloned().unwrap();
     let facts = |name: &str| {
-        let executor = executor.of_file(std::path::Path::new(name));
+        let executor = executor.of_file(std::path::Path::new(name), &|_| None);
         let mut events = Vec::new();
         let file = r#"{"model":"m","autonomyMode":"normal","tokenUsage":{"outputTokens":1}}"#;
         Record::read(file, |_, record| {

@@ -35,7 +35,17 @@ fn statuses(conversation: &Conversation) -> Vec<&'static str> {
 
 /// The facts of a session that the path of its file states.
 fn facts_of(executor: &DynExecutor, path: &str, log: &str) -> Session {
-    let events = run::sourced_events(&executor.of_file(Path::new(path)), [log.as_bytes()]);
+    facts_beside(executor, path, &[], log)
+}
+
+/// The facts of a session that the path of its file states, and files beside it.
+fn facts_beside(executor: &DynExecutor, path: &str, beside: &[(&str, &str)], log: &str) -> Session {
+    let read = |path: &Path| {
+        let text = beside.iter().find(|(beside, _)| Path::new(beside) == path);
+        text.map(|(_, text)| (*text).to_owned())
+    };
+    let executor = executor.of_file(Path::new(path), &read);
+    let events = run::sourced_events(&executor, [log.as_bytes()]);
     let mut facts = Session::default();
     for event in events {
         if let DomainEvent::Session(news) = event.item {
@@ -47,6 +57,41 @@ fn facts_of(executor: &DynExecutor, path: &str, log: &str) -> Session {
 
 fn ids(facts: &Session) -> [Option<&str>; 2] {
     [&facts.session_id, &facts.parent_session_id].map(|id| id.as_ref().map(SessionId::as_str))
+}
+
+#[test]
+fn what_is_beside_a_log_states_its_project() {
+    let gemini = DynExecutor::new(GeminiSession::default());
+    let header = r#"{"sessionId":"g1","projectHash":"x","startTime":"2026-09-23T08:00:00Z"}"#;
+    let cwd = |path: &str, beside: &[(&str, &str)]| {
+        let facts = facts_beside(&gemini, path, beside, header);
+        facts.cwd.map(|cwd| cwd.decode().into_owned())
+    };
+    let log = "/h/.gemini/tmp/kiwis/chats/session-1.jsonl";
+    let root = ("/h/.gemini/tmp/kiwis/.project_root", "/work/kiwi-farm\n");
+    let projects =
+        ("/h/.gemini/projects.json", r#"{"projects":{"/work/a":"a","/work/kiwis":"kiwis"}}"#);
+    assert_eq!(cwd(log, &[root, projects]).as_deref(), Some("/work/kiwi-farm"));
+    assert_eq!(cwd(log, &[projects]).as_deref(), Some("/work/kiwis"));
+    assert_eq!(
+        cwd("/h/.gemini/tmp/kiwis/chats/p/c.jsonl", &[root]).as_deref(),
+        Some("/work/kiwi-farm")
+    );
+    assert_eq!(cwd(log, &[("/h/.gemini/projects.json", "[]")]), None);
+
+    let kimi = DynExecutor::new(Kimi::default());
+    let line = r#"{"type":"metadata","protocol_version":"1.4","created_at":1}"#;
+    let folder = "/h/.kimi-code/sessions/w/session_1";
+    let state = (&*format!("{folder}/state.json"), r#"{"workDir":"/work/nuts","title":"Nuts"}"#);
+    let facts = facts_beside(&kimi, &format!("{folder}/agents/main/wire.jsonl"), &[state], line);
+    let text = |text: Option<foldline_domain::Text>| text.map(|text| text.decode().into_owned());
+    assert_eq!(text(facts.cwd).as_deref(), Some("/work/nuts"));
+    assert_eq!(text(facts.title).as_deref(), Some("Nuts"));
+
+    let cursor = DynExecutor::new(CursorTranscript::default());
+    let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}"#;
+    let log = "/h/.cursor/projects/work-limes/agent-transcripts/p1/p1.jsonl";
+    assert_eq!(text(facts_of(&cursor, log, line).cwd).as_deref(), Some("work-limes"));
 }
 
 #[test]

@@ -24,27 +24,38 @@ pub(crate) struct Home {
 /// The log folders of the supported agents, without duplicates. They depend on the environment, and need not
 /// exist.
 pub(crate) fn homes(registry: &Registry) -> Vec<Home> {
-    collect(registry, &|alternatives| alternatives.concat())
+    collect(registry, |format| format.homes, &|alternatives| alternatives.concat())
 }
 
 /// The existing folders and databases; of alternatives, the first ones.
 pub(crate) fn existing(registry: &Registry) -> Vec<Home> {
-    collect(registry, &|alternatives| {
-        // Of a folder that cannot be read, a search says so.
-        let is_there = |folder: &PathBuf| folder.try_exists().unwrap_or(true);
-        let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(is_there).collect();
-        let mut existing = alternatives.into_iter().map(exist);
-        existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
-    })
+    collect(registry, |format| format.homes, &first_existing)
+}
+
+/// The existing folders of sessions that no executor reads yet.
+pub(crate) fn unread(registry: &Registry) -> Vec<Home> {
+    collect(registry, |format| format.unread, &first_existing)
+}
+
+fn first_existing(alternatives: Vec<Vec<PathBuf>>) -> Vec<PathBuf> {
+    // Of a folder that cannot be read, a search says so.
+    let is_there = |folder: &PathBuf| folder.try_exists().unwrap_or(true);
+    let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(is_there).collect();
+    let mut existing = alternatives.into_iter().map(exist);
+    existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
 }
 
 /// The folders that are chosen from the alternatives of each home, without duplicates.
-fn collect(registry: &Registry, choose: &dyn Fn(Vec<Vec<PathBuf>>) -> Vec<PathBuf>) -> Vec<Home> {
+fn collect(
+    registry: &Registry,
+    patterns: fn(&Format) -> &'static [&'static str],
+    choose: &dyn Fn(Vec<Vec<PathBuf>>) -> Vec<PathBuf>,
+) -> Vec<Home> {
     let Ok(home) = etcetera::home_dir() else { return Vec::new() };
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let mut homes = BTreeMap::new();
     for format in registry.iter().map(DynExecutor::format) {
-        for pattern in format.homes {
+        for pattern in patterns(format) {
             let alternatives = pattern.split("||").map(str::trim);
             let folders = alternatives.map(|folder| expand(folder, &home, &variable));
             for folder in choose(folders.collect()) {

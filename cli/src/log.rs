@@ -1,6 +1,9 @@
 //! [`Log`]: a log that is read once or followed; and its executor.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use foldline::{
     ledger::Identity,
@@ -99,7 +102,7 @@ impl Log {
         max_line: usize,
     ) -> Result<DynExecutor, Error> {
         let executor = self.recognise(registry, name, max_line)?;
-        Ok(executor.of_file(self.path()))
+        Ok(executor.of_file(self.path(), &beside))
     }
 
     fn recognise(
@@ -127,6 +130,13 @@ impl Log {
             }
         }
     }
+}
+
+/// The text of a file beside a log. A file that is larger than what states facts of a session is no such file.
+fn beside(path: &Path) -> Option<String> {
+    const LONGEST: u64 = 1 << 20;
+    let file = fs::metadata(path).ok().filter(|file| file.is_file() && file.len() <= LONGEST);
+    file.and_then(|_| fs::read_to_string(path).ok())
 }
 
 /// Opens a file that the user named. All verbs report missing files and folders with the same messages.

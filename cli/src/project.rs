@@ -82,6 +82,22 @@ pub(crate) fn learn(database: &mut Database) -> Result<(), Error> {
     Ok(database.set_projects(&found)?)
 }
 
+/// The folder that an agent names by its path with `-` for each separator, if there is one.
+fn spelt(name: &str) -> Option<PathBuf> {
+    let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
+    let mut found = PathBuf::from("/");
+    let mut at = 0;
+    while at < parts.len() {
+        // The longest name first: `my-shop` rather than `my`.
+        let next = (at + 1..=parts.len()).rev().find_map(|end| {
+            let folder = found.join(parts.get(at..end)?.join("-"));
+            folder.is_dir().then_some((folder, end))
+        })?;
+        (found, at) = next;
+    }
+    (at > 0).then_some(found)
+}
+
 /// The repository of a work tree that an agent made, by its path.
 fn work_tree(folder: &str) -> Option<&str> {
     let at = WORK_TREES.iter().filter_map(|trees| folder.find(trees)).min()?;
@@ -90,6 +106,10 @@ fn work_tree(folder: &str) -> Option<&str> {
 
 /// The root of a folder as a log states it, in the same form: in WSL, a folder of Windows is below `/mnt`.
 fn root_of(folder: &str) -> Option<String> {
+    if !folder.contains(['/', '\\']) {
+        let folder = spelt(folder)?;
+        return root(&folder).unwrap_or(folder).to_str().map(str::to_owned);
+    }
     let path = local(folder)?;
     let root = root(&path)?;
     let below = path.strip_prefix(&root).ok().map(|below| below.components().count());
@@ -152,6 +172,11 @@ mod tests {
         assert_eq!(root_of(&text("shop/src/cart/")), Some(text("shop")));
         assert_eq!(named(&text("fix/src")), text("shop"));
         assert_eq!([named("shop"), named("x/y"), named("C:\\code")], ["shop", "x/y", "C:\\code"]);
+        assert_eq!(
+            spelt(&text("shop/src/cart").replace('/', "-")),
+            Some(code.join("shop/src/cart"))
+        );
+        assert_eq!(spelt("no-such-folder"), None);
         assert_eq!(work_tree("/code/shop/.claude/worktrees/a/src"), Some("/code/shop"));
     }
 }

@@ -18,7 +18,8 @@ pub(super) fn command(session: &Session) -> Option<String> {
     let agent = session.agent.as_ref()?.decode();
     let (_, command) = COMMANDS.into_iter().find(|(name, _)| *name == agent)?;
     let resume = format!("{command} {}", quoted(session.session_id.as_ref()?.as_str()));
-    let folder = session.cwd.as_ref().map(Text::decode).filter(|cwd| !cwd.is_empty());
+    // Of some sessions only the name of the folder is known.
+    let folder = session.cwd.as_ref().map(Text::decode).filter(|cwd| cwd.contains(['/', '\\']));
     Some(match folder {
         Some(folder) => format!("cd {} && {resume}", quoted(&folder)),
         None => resume,

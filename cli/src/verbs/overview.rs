@@ -15,7 +15,7 @@ use crate::{
     answer::note,
     error::Error,
     exit, finder,
-    homes::{existing, homes, names, tilde},
+    homes::{existing, homes, names, tilde, unread},
     options::width,
     program::Program,
     say::say,
@@ -36,6 +36,10 @@ pub(crate) fn run(program: &Program) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let (found, failed) = look(program);
     print(program, &found, &mut out).and_then(|()| out.flush()).map_err(Error::Output)?;
+    for home in unread(&program.registry) {
+        let (agent, folder) = (agent(home.format), tilde(&home.folder));
+        say(&format!("{agent} keeps sessions in {folder}, which are not read yet"));
+    }
     for (path, why) in &failed {
         say(&neutralise_line(&format!("{}: {why}", path.display())));
     }

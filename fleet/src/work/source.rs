@@ -94,7 +94,7 @@ impl Source {
     ) -> Result<Option<Self>, Error> {
         let format = stored.as_ref().map_or(piece.format, |stored| stored.facts.format.as_str());
         let Some(executor) = registry.named(format) else { return Ok(None) };
-        let executor = executor.of_file(Path::new(piece.path));
+        let executor = executor.of_file(Path::new(piece.path), &|_| None);
         let (source, host) = (piece.source.as_str().into(), piece.host.into());
         let sender = Arc::new(Sender { source, host, partition: target.partition });
         let emitter = Outgoing::new(target.clone(), sender.clone(), sent.events);

@@ -21,6 +21,8 @@ use crate::{
 pub struct CursorTranscript {
     session: Option<SessionId>,
     parent: Option<SessionId>,
+    /// The folder of the project: its path, with `-` for each separator, which is all that is stated of it.
+    project: Option<Text>,
 }
 
 /// State between records, in addition to calls and facts.
@@ -47,20 +49,22 @@ type Cx<'s> = Context<'s, TextualResult>;
 impl Executor for CursorTranscript {
     const FORMAT: Format =
         Format::new("cursor-transcript", "Cursor agent, transcript file", "cursor")
-            .with_homes(&["~/.cursor/projects"]);
+            .with_homes(&["~/.cursor/projects"])
+            .with_unread(&["~/.cursor/chats"]);
     type Line<'a> = TranscriptLine<'a>;
     type Result = TextualResult;
     type Memory = TranscriptMemory;
 
-    fn of_file(&self, path: &Path) -> Option<Self> {
+    fn of_file(&self, path: &Path, _: Beside<'_>) -> Option<Self> {
         let session = SessionId::from(path.file_stem()?.to_str()?);
-        let folders: Vec<&str> =
-            path.iter().rev().skip(1).take(2).filter_map(|it| it.to_str()).collect();
+        let folders: Vec<&str> = path.iter().rev().skip(1).filter_map(|it| it.to_str()).collect();
         let parent = match *folders {
-            ["subagents", parent] => Some(SessionId::from(parent)),
+            ["subagents", parent, ..] => Some(SessionId::from(parent)),
             _ => None,
         };
-        Some(Self { session: Some(session), parent })
+        let transcripts = folders.iter().position(|folder| *folder == "agent-transcripts");
+        let project = transcripts.and_then(|at| folders.get(at + 1));
+        Some(Self { session: Some(session), parent, project: project.map(|name| (*name).into()) })
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -100,7 +104,8 @@ impl Executor for CursorTranscript {
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut memory.has_begun, true) {
             let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
-            cx.session(Session { session_id, parent_session_id, ..Session::default() });
+            let cwd = self.project.clone();
+            cx.session(Session { session_id, parent_session_id, cwd, ..Session::default() });
         }
         match line {
             TranscriptLine::User(message) => {
@@ -163,7 +168,8 @@ impl TranscriptMemory {
 
 /// The text of a message of the person, apart from the context that Cursor adds.
 fn prompt(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
-    let TypedText { typed, context } = TypedText::read(&content.text.decode());
+    let TypedText { typed, context, at } = TypedText::read(&content.text.decode());
+    cx.at = cx.at.or(at);
     if !context.is_empty() {
         cx.entry(NormalizedEntryType::SystemMessage, context, meta.next());
     }
@@ -198,6 +204,8 @@ struct TypedText {
     typed: Option<String>,
     /// What Cursor added.
     context: String,
+    /// The minute in which it was sent, which Cursor adds too: the only time in a transcript.
+    at: Option<Timestamp>,
 }
 
 impl TypedText {
@@ -208,13 +216,37 @@ impl TypedText {
             Some((before, typed, after))
         });
         let Some((before, typed, after)) = inner else {
-            return Self { typed: Some(text.to_owned()), context: String::new() };
+            return Self { typed: Some(text.to_owned()), context: String::new(), at: None };
         };
         let typed = typed.strip_prefix('\n').unwrap_or(typed);
         let typed = typed.strip_suffix('\n').unwrap_or(typed);
+        let (before, at) = without_time(before);
         let context = [before.trim(), after.trim()].join("\n").trim().to_owned();
-        Self { typed: Some(typed.to_owned()), context }
+        Self { typed: Some(typed.to_owned()), context, at }
     }
+}
+
+/// The context of a prompt without the time in it, and the time. What is no time stays.
+fn without_time(context: &str) -> (String, Option<Timestamp>) {
+    let parts = context.split_once("<timestamp>").and_then(|(before, rest)| {
+        let (time, after) = rest.split_once("</timestamp>")?;
+        Some((format!("{before}{after}"), minute(time)?))
+    });
+    parts.map_or_else(|| (context.to_owned(), None), |(context, at)| (context, Some(at)))
+}
+
+/// A moment such as `Sunday, Aug 2, 2026, 3:51 AM (UTC-7)`.
+fn minute(text: &str) -> Option<Timestamp> {
+    let (local, zone) = text.trim().strip_suffix(')')?.rsplit_once(" (UTC")?;
+    let (_, date) = local.split_once(", ")?;
+    let local = jiff::fmt::strtime::parse("%b %d, %Y, %I:%M %p", date).ok()?.to_datetime().ok()?;
+    let (hours, minutes) = zone.split_once(':').unwrap_or((zone, "0"));
+    let hours: i32 = if hours.is_empty() { 0 } else { hours.parse().ok()? };
+    let minutes: i32 = minutes.parse().ok().filter(|minutes| (0..60).contains(minutes))?;
+    let minutes = if zone.starts_with('-') { -minutes } else { minutes };
+    let seconds = hours.checked_mul(3600)?.checked_add(minutes * 60)?;
+    let at = jiff::tz::Offset::from_seconds(seconds).ok()?.to_timestamp(local).ok()?;
+    Some(Timestamp::from_millis(at.as_millisecond()))
 }
 
 /// The text of the agent before the mark at its end; `None` if there is no mark.
@@ -268,7 +300,7 @@ mod tests {
     #[test]
     fn what_was_typed_is_apart_from_its_context() {
         let read = |text: &str| {
-            let TypedText { typed, context } = TypedText::read(text);
+            let TypedText { typed, context, .. } = TypedText::read(text);
             (typed.unwrap_or_default(), context)
         };
         let pair = |typed: &str, context: &str| (typed.to_owned(), context.to_owned());
@@ -278,6 +310,21 @@ mod tests {
             pair("hi", "<info>x</info>")
         );
         assert_eq!(read("plain"), pair("plain", ""));
+    }
+
+    #[test]
+    fn the_time_of_a_prompt_is_a_minute_of_its_zone() {
+        let at = |time: &str| {
+            let text = format!("<timestamp>{time}</timestamp>\n<user_query>\nhi\n</user_query>");
+            let TypedText { context, at, .. } = TypedText::read(&text);
+            assert_eq!(context.is_empty(), at.is_some(), "{context}");
+            at.map(Timestamp::as_millis)
+        };
+        let utc = |text: &str| Some(text.parse::<jiff::Timestamp>().unwrap().as_millisecond());
+        assert_eq!(at("Sunday, Aug 2, 2026, 3:51 AM (UTC-7)"), utc("2026-08-02T10:51:00Z"));
+        assert_eq!(at("Monday, Dec 31, 2029, 12:05 PM (UTC+5:30)"), utc("2029-12-31T06:35:00Z"));
+        assert_eq!(at("Friday, Jan 1, 2027, 12:00 AM (UTC)"), utc("2027-01-01T00:00:00Z"));
+        assert_eq!(["", "yesterday", "Sunday, Aug 2, 2026, 3:51 AM (UTC+99)"].map(at), [None; 3]);
     }
 
     #[test]

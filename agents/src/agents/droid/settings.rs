@@ -33,7 +33,7 @@ impl Executor for DroidSettings {
     type Result = DroidResult;
     type Memory = ();
 
-    fn of_file(&self, path: &Path) -> Option<Self> {
+    fn of_file(&self, path: &Path, _: Beside<'_>) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let session = name.strip_suffix(ENDING).filter(|session| !session.is_empty())?;
         Some(Self { session: Some(session.into()) })

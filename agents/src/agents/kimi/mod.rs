@@ -28,6 +28,16 @@ use crate::{
 pub struct Kimi {
     session: Option<SessionId>,
     parent: Option<SessionId>,
+    /// What the file of the session beside the journals states.
+    stated: Stated,
+}
+
+/// The facts in `state.json`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Stated {
+    work_dir: Option<String>,
+    title: Option<String>,
 }
 
 /// The largest number of rejected calls to remember.
@@ -54,17 +64,27 @@ impl Executor for Kimi {
     type Result = TextualResult;
     type Memory = KimiMemory;
 
-    fn of_file(&self, path: &Path) -> Option<Self> {
-        let mut folders = path.ancestors().skip(1).map(|folder| folder.file_name()?.to_str());
-        let agent = folders.next()??;
-        let is_agents = folders.next()?? == "agents";
-        let session = folders.next()??.strip_prefix("session_").filter(|_| is_agents)?;
+    fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
+        let name = |folder: &Path| Some(folder.file_name()?.to_str()?.to_owned());
+        let mut folders = path.ancestors().skip(1);
+        let agent = name(folders.next()?)?;
+        let is_agents = name(folders.next()?)? == "agents";
+        let folder = folders.next().filter(|_| is_agents)?;
+        let session = name(folder)?;
+        let session = session.strip_prefix("session_").unwrap_or(&session);
+        let stated = beside(&folder.join("state.json"));
+        let stated: Option<Stated> = stated.and_then(|state| serde_json::from_str(&state).ok());
+        let stated = stated.unwrap_or_default();
         let main = SessionId::from(session);
-        Some(match agent {
-            "main" => Self { session: Some(main), parent: None },
+        Some(match agent.as_str() {
+            "main" => Self { session: Some(main), parent: None, stated },
             agent => {
                 let session = SessionId::from(format!("{session}/{agent}").as_str());
-                Self { session: Some(session), parent: Some(main) }
+                Self {
+                    session: Some(session),
+                    parent: Some(main),
+                    stated: Stated { title: None, ..stated },
+                }
             }
         })
     }
@@ -89,7 +109,11 @@ impl Executor for Kimi {
     fn line(&self, line: KimiLine<'_>, extra: Extra, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut memory.has_begun, true) {
             let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
-            cx.session(Session { session_id, parent_session_id, ..Session::default() });
+            let text = |text: &Option<String>| {
+                text.clone().filter(|text| !text.is_empty()).map(Text::from)
+            };
+            let (cwd, title) = (text(&self.stated.work_dir), text(&self.stated.title));
+            cx.session(Session { session_id, parent_session_id, cwd, title, ..Session::default() });
         }
         match line {
             KimiLine::Facts(facts) => cx.session(*facts),

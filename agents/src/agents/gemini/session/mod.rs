@@ -2,7 +2,7 @@
 
 mod types;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ use crate::{
 pub struct GeminiSession {
     /// The session that started this one, by the folder of the file.
     parent: Option<SessionId>,
+    /// The project, by the files beside its folder.
+    cwd: Option<Text>,
 }
 
 /// The largest number of ended calls to remember.
@@ -60,10 +62,16 @@ impl Executor for GeminiSession {
     type Result = TextualResult;
     type Memory = GeminiSessionMemory;
 
-    fn of_file(&self, path: &Path) -> Option<Self> {
-        let mut folders = path.ancestors().skip(1).map(|folder| folder.file_name()?.to_str());
-        let (folder, above) = (folders.next()??, folders.next()??);
-        (above == "chats").then(|| Self { parent: Some(SessionId::from(folder)) })
+    fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
+        let name = |folder: &Path| Some(folder.file_name()?.to_str()?.to_owned());
+        let mut folders = path.ancestors().skip(1);
+        let (folder, above) = (folders.next()?, folders.next()?);
+        let (parent, project) = match (name(folder)?.as_str(), name(above)?.as_str()) {
+            ("chats", _) => (None, above),
+            (parent, "chats") => (Some(SessionId::from(parent)), folders.next()?),
+            _ => return None,
+        };
+        Some(Self { parent, cwd: project_of(project, beside) })
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -91,8 +99,8 @@ impl Executor for GeminiSession {
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let SessionRecord { facts, messages, rewound_to } = line;
         if !std::mem::replace(&mut memory.has_begun, true) {
-            let parent_session_id = self.parent.clone();
-            cx.session(Session { parent_session_id, ..Session::default() });
+            let (parent_session_id, cwd) = (self.parent.clone(), self.cwd.clone());
+            cx.session(Session { parent_session_id, cwd, ..Session::default() });
         }
         if facts != Session::default() {
             cx.session(facts);
@@ -123,6 +131,25 @@ impl Executor for GeminiSession {
     fn end(&self, memory: &mut GeminiSessionMemory, cx: &mut Cx<'_>) {
         memory.close(cx);
     }
+}
+
+/// The project of the folder `tmp/<name>`: the text of its `.project_root`, or else the path that `projects.json` calls
+/// by this name.
+fn project_of(folder: &Path, beside: Beside<'_>) -> Option<Text> {
+    let stated = beside(&folder.join(".project_root")).map(|root| root.trim().to_owned());
+    let named = || {
+        let name = folder.file_name()?.to_str()?;
+        let projects = beside(&folder.parent()?.parent()?.join("projects.json"))?;
+        let projects = serde_json::from_str::<Projects>(&projects).ok()?.projects;
+        projects.into_iter().find(|(_, short)| short == name).map(|(path, _)| path)
+    };
+    stated.filter(|root| !root.is_empty()).or_else(named).map(Text::from)
+}
+
+/// The content of `~/.gemini/projects.json`.
+#[derive(Deserialize)]
+struct Projects {
+    projects: BTreeMap<String, String>,
 }
 
 impl GeminiSessionMemory {
