@@ -60,6 +60,45 @@ fn named_logs_give_the_answers_of_a_database() {
 }
 
 #[test]
+fn dashboards_read_the_same_figures_from_views() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("db");
+    let named = db.to_str().unwrap();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    stdout(&["ingest", crates.join("tests/fixtures").to_str().unwrap(), "--db", named]);
+    // Any program reads them: without the functions of this one.
+    let connection = rusqlite::Connection::open(&db).unwrap();
+    let rows = |sql: &str| {
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, Option<String>>(0)?, row.get::<_, f64>(1)?, row.get::<_, f64>(2)?))
+        });
+        rows.unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let cents = |usd: f64| (usd * 100.0).round() / 100.0;
+    let agents = rows(
+        "SELECT agent, total(output_tokens), total(coalesce(stated_usd, estimated_usd)) FROM cost GROUP BY agent",
+    );
+    assert!(agents.len() > 8);
+    let usage = answer(&["usage", "--by", "agent", "--db", named]);
+    for (agent, output, usd) in agents {
+        let row =
+            usage.as_array().unwrap().iter().find(|row| row["agent"].as_str() == agent.as_deref());
+        let row = row.unwrap();
+        assert_eq!(row["output_tokens"].as_f64().unwrap_or(0.0), output, "{agent:?}");
+        assert_eq!(cents(row["cost_usd"].as_f64().unwrap_or(0.0)), cents(usd), "{agent:?}");
+    }
+    let sessions = answer(&["sessions", "--limit", "100000", "--db", named]);
+    let count = |column: &str| {
+        sessions.as_array().unwrap().iter().map(|row| row[column].as_f64().unwrap()).sum::<f64>()
+    };
+    let all = rows("SELECT min(began), sum(calls), sum(failures) FROM session");
+    assert_eq!((all[0].1, all[0].2), (count("calls"), count("failures")));
+    let calls = rows("SELECT max(at), count(*), count(DISTINCT session) FROM call");
+    assert_eq!(calls[0].1, count("calls"));
+}
+
+#[test]
 fn answers_stay_when_logs_are_deleted() {
     let home = Home::new();
     let answers = || {

@@ -206,6 +206,68 @@ WHERE message_id = '' OR session = (
     GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session LIMIT 1
 );
 
+-- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
+-- program that stored the first use of the model.
+CREATE TABLE prices (
+    model          TEXT NOT NULL,
+    more_than      INTEGER NOT NULL,    -- for requests of more tokens of input; -1: for any
+    input          REAL NOT NULL,
+    output         REAL NOT NULL,
+    cache_read     REAL NOT NULL,
+    cache_write    REAL NOT NULL,
+    cache_write_1h REAL NOT NULL,
+    crc32          INTEGER NOT NULL,
+    PRIMARY KEY (model, more_than)
+) STRICT, WITHOUT ROWID;
+
+-- For people and dashboards: names, and times as text in UTC. A session with entries.
+CREATE VIEW session AS
+SELECT sessions.id, session_id, agent, coalesce(folders.project, cwd) AS project, branch, model,
+       sessions.title AS title, outcome,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (coalesce(first_at, started_at)) / 1000, 'unixepoch') AS began,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (coalesce(last_at, ended_at)) / 1000, 'unixepoch') AS ended,
+       entries,
+       (SELECT count(*) FROM tool_calls WHERE session = sessions.id) AS calls,
+       (SELECT count(*) FROM tool_calls WHERE session = sessions.id
+        AND (status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished')) AS failures,
+       path AS log
+FROM sessions JOIN sources ON sources.id = sessions.source LEFT JOIN folders ON folder = cwd
+WHERE entries > 0;
+
+-- A tool call.
+CREATE VIEW call AS
+SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd) AS project, idx AS entry,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (timestamp) / 1000, 'unixepoch') AS at, tool_name AS tool, kind, entries.content AS what, status,
+       exit_code, tool_calls.duration_ms
+FROM tool_calls JOIN entries ON entries.id = tool_calls.entry JOIN sessions ON sessions.id = tool_calls.session
+LEFT JOIN folders ON folder = cwd;
+
+-- The tokens of a message, and its cost: as a log states it, or else estimated from the prices, unless the log states
+-- what the session cost as a whole.
+CREATE VIEW cost AS
+SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd) AS project, branch,
+       nullif(usage.model, '') AS model,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (nullif(used_at, -1)) / 1000, 'unixepoch') AS at,
+       strftime('%Y-%m-%d', (nullif(used_at, -1)) / 1000, 'unixepoch') AS day,
+       usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens,
+       usage.reasoning_tokens, usage.cost_usd AS stated_usd,
+       CASE WHEN usage.cost_usd IS NULL AND NOT EXISTS (
+           SELECT 1 FROM message_usage AS whole WHERE whole.session = usage.session
+           AND whole.cost_usd IS NOT NULL AND whole.input_tokens IS NULL AND whole.output_tokens IS NULL
+       ) THEN (
+           SELECT max(max(coalesce(usage.input_tokens, 0) - coalesce(usage.cache_read_tokens, 0), 0) - coalesce(usage.cache_write_tokens, 0), 0) * prices.input
+                  + coalesce(usage.cache_read_tokens, 0) * prices.cache_read
+                  + (coalesce(usage.cache_write_tokens, 0) - min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0))) * prices.cache_write
+                  + min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0)) * prices.cache_write_1h
+                  + coalesce(usage.output_tokens, 0) * prices.output
+           FROM prices
+           WHERE prices.model = usage.model
+           AND (more_than < 0 OR (message_id <> '' AND coalesce(usage.input_tokens, 0) > more_than))
+           AND coalesce(usage.input_tokens, 0) + coalesce(usage.output_tokens, 0) + coalesce(usage.cache_read_tokens, 0) + coalesce(usage.cache_write_tokens, 0) > 0
+           ORDER BY more_than DESC LIMIT 1
+       ) END AS estimated_usd
+FROM usage JOIN sessions ON sessions.id = usage.session LEFT JOIN folders ON folder = cwd;
+
 -- Each kind and subject once: how often, and where first.
 CREATE TABLE warnings (
     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -1,9 +1,9 @@
-//! What sessions belong to apart from their logs: a task that is set by hand, and the projects of folders.
+//! What logs do not state: a task that is set by hand, the projects of folders, and prices.
 
-use foldline_domain::TaskId;
+use foldline_domain::{TaskId, pricing::Prices};
 use rusqlite::params;
 
-use super::{Database, SqliteError, crc::sum_sessions};
+use super::{Database, SqliteError, crc::sum_sessions, statements::list};
 
 impl Database {
     /// Assigns the session in row `session` to a task; the default is the session's own id. Returns whether the
@@ -19,6 +19,36 @@ impl Database {
             let changed = transaction.execute(sql, params![session, task.map(TaskId::as_str)])?;
             sum_sessions(transaction, "id = ?1", [session])?;
             Ok(changed > 0)
+        })
+    }
+
+    /// Records the prices of models that have none yet, for the view `cost`.
+    ///
+    /// # Errors
+    /// The database cannot be written; then nothing is recorded.
+    pub fn add_prices(&mut self, prices: &Prices) -> Result<(), SqliteError> {
+        let sql = "SELECT DISTINCT model FROM message_usage
+                   WHERE model <> '' AND model NOT IN (SELECT model FROM prices)";
+        let models: Vec<String> =
+            self.with(|connection| list(connection, sql, [], |row| row.get(0)))?;
+        let models: Vec<_> = models
+            .into_iter()
+            .map(|model| (prices.rates_of(&model), model))
+            .filter(|(rates, _)| !rates.is_empty())
+            .collect();
+        if models.is_empty() {
+            return Ok(());
+        }
+        self.change(|transaction| {
+            let sql = "INSERT INTO prices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7))";
+            let mut insert = transaction.prepare_cached(sql)?;
+            for (rates, model) in &models {
+                for (over, [input, output, read, write, write_1h]) in rates {
+                    let over = over.map_or(-1, |over| i64::try_from(over).unwrap_or(i64::MAX));
+                    insert.execute(params![model, over, input, output, read, write, write_1h])?;
+                }
+            }
+            Ok(())
         })
     }
 

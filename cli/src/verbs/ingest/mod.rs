@@ -30,13 +30,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline::files::replace_file;
+use foldline::{files::replace_file, ledger::Receipt};
 use foldline_database::{
     Store,
     query::{SessionFilter, Totals},
     sqlite::{Database, SqliteError},
 };
-use foldline_domain::{Text, metrics::Metrics};
+use foldline_domain::{Text, metrics::Metrics, pricing::Prices};
 use foldline_render::transcript::TranscriptStyle;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -172,9 +172,7 @@ fn ingest_once(
     let (mut database, mut summary) =
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
-    if summary.receipt.sessions > 0 {
-        project::learn(&mut database)?;
-    }
+    complete(&mut database, &summary)?;
     let still_whole = whole_trails(&database)?;
     for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
         summary.note(format!(
@@ -196,10 +194,17 @@ fn write(args: &IngestArgs, db: &Path, segments: Vec<Segment>) -> Result<(), Err
     let mut writer = Writer::new(database, maintenance, outputs, ProgressBar::hidden(), summary);
     segments.into_iter().try_for_each(|segment| writer.segment(segment))?;
     let (mut database, summary) = writer.finish()?;
-    if summary.receipt.sessions > 0 {
-        project::learn(&mut database)?;
-    }
+    complete(&mut database, &summary)?;
     database.close().map_err(Error::from)
+}
+
+/// Adds what logs do not state of what was read of them: the projects of folders, and prices.
+fn complete(database: &mut Database, summary: &Summary) -> Result<(), Error> {
+    if summary.receipt == Receipt::default() {
+        return Ok(());
+    }
+    project::learn(database)?;
+    Ok(database.add_prices(Prices::builtin())?)
 }
 
 /// Opens the requested outputs.

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foldline_domain::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind};
+use foldline_domain::{
+    Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind, pricing::Prices,
+};
+use postgres::types::ToSql;
 
 use super::{RowWriter, WrittenSession};
 use crate::{
@@ -68,7 +71,9 @@ impl RowWriter<'_> {
         let models: Vec<String> = models.into_iter().collect();
         let sql =
             "INSERT INTO models SELECT unnest($1::text[]) ON CONFLICT (md5(model)) DO NOTHING";
-        self.session.run(sql, &[&models])?;
+        if self.session.run(sql, &[&models])? > 0 {
+            self.add_prices(&models)?;
+        }
         let sql = "INSERT INTO message_usage VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                    ON CONFLICT (session, md5(message_id), md5(model), used_at) DO UPDATE SET
                        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
@@ -102,6 +107,22 @@ impl RowWriter<'_> {
                     &total.cost_usd,
                 ],
             )?;
+        }
+        Ok(())
+    }
+
+    /// Adds the prices of models that have none yet, for the view `cost`.
+    fn add_prices(&mut self, models: &[String]) -> Result<(), PostgresFailure> {
+        let sql = "INSERT INTO prices VALUES ($1, $2, $3, $4, $5, $6, $7)
+                   ON CONFLICT (md5(model), more_than) DO NOTHING";
+        for model in models {
+            for (over, rates) in Prices::builtin().rates_of(model) {
+                let over = over.map_or(-1, signed);
+                let [input, output, read, write, write_1h] = rates;
+                let row: [&(dyn ToSql + Sync); 7] =
+                    [model, &over, &input, &output, &read, &write, &write_1h];
+                self.session.run(sql, &row)?;
+            }
         }
         Ok(())
     }
