@@ -50,9 +50,7 @@ pub(super) enum Command {
     Blocks(BlocksArgs),
     /// Print the costs of the session, the day and the window on one line
     ///
-    /// For the status line of Claude Code, which passes a JSON object on standard input. For speed, only logs of
-    /// Claude Code that changed today or in the last five hours are read: the window may have begun earlier than
-    /// shown. `foldline blocks` reads all logs.
+    /// For the status line of Claude Code, which passes a JSON object on standard input.
     Statusline(StatuslineArgs),
     /// Print a session as a transcript, to read in the terminal
     Show(ShowArgs),

@@ -22,6 +22,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     answer::find,
+    distinct::DistinctFiles,
     error::Error,
     exit, finder,
     homes::existing,
@@ -55,7 +56,7 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let (mut understood, mut code) = (true, exit::SUCCESS);
     let paths = find::logs(program, &args.paths)?;
-    let (logs, failed) = logs(program, &paths);
+    let (logs, failed) = logs(program, &paths)?;
     if logs.is_empty() && failed.is_empty() {
         return Err(Error::NoLogs { paths });
     }
@@ -91,8 +92,11 @@ struct Found {
 }
 
 /// The named files, with those that state more about them, and the files in the named folders that have the name of a
-/// log; and what could not be read.
-fn logs(program: &Program, paths: &[PathBuf]) -> (Vec<Found>, Vec<(PathBuf, String)>) {
+/// log, except the files of standard output and standard error; and what could not be read.
+fn logs(
+    program: &Program,
+    paths: &[PathBuf],
+) -> Result<(Vec<Found>, Vec<(PathBuf, String)>), Error> {
     let registry = &program.registry;
     let homes: Vec<_> = existing(registry).into_iter().map(|home| home.folder).collect();
     // The database of an agent need not have sessions.
@@ -104,12 +108,22 @@ fn logs(program: &Program, paths: &[PathBuf]) -> (Vec<Found>, Vec<(PathBuf, Stri
     };
     let (files, folders): (Vec<_>, Vec<_>) = paths.iter().partition(is_file);
     let folders: Vec<_> = folders.into_iter().cloned().collect();
+    let mut outputs = DistinctFiles::default();
+    outputs.stdout()?;
+    outputs.stderr()?;
+    for path in &files {
+        outputs.input("the log", path)?;
+    }
     let mut logs: Vec<_> = files.into_iter().map(found).collect();
     let search = finder::find(registry, &folders, false);
     let within = search.files.into_iter().filter(|path| finder::is_log_name(path));
     let companions = finder::companions(registry, paths);
-    logs.extend(within.chain(companions).map(|path| Found { path, is_named: false }));
-    (logs, search.failed)
+    for path in within.chain(companions) {
+        if !outputs.is_output(&path, registry)? {
+            logs.push(Found { path, is_named: false });
+        }
+    }
+    Ok((logs, search.failed))
 }
 
 /// Describes one log. Returns whether all of it was understood.

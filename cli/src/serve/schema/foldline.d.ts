@@ -240,6 +240,8 @@ export type ListedSession = {
   model: string | null;
   /** Its number in the database, which URLs contain. */
   number: number;
+  /** The root of the repository that the session worked in, else its folder. */
+  project: string | null;
   /** The agent's own id of the session. */
   session: string | null;
   status: Status;
