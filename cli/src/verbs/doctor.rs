@@ -2,9 +2,9 @@
 
 use std::{
     cmp::Reverse,
-    fs,
+    env, fs,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
@@ -118,8 +118,10 @@ fn logs(
     let search = finder::find(registry, &folders, false);
     let within = search.files.into_iter().filter(|path| finder::is_log_name(path));
     let companions = finder::companions(registry, paths);
+    let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     for path in within.chain(companions) {
         if !outputs.is_output(&path, registry)? {
+            let path = path.strip_prefix(&here).map(Path::to_owned).unwrap_or(path);
             logs.push(Found { path, is_named: false });
         }
     }
