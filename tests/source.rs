@@ -505,37 +505,55 @@ fn what_cannot_be_opened_is_named() {
     assert!(error.to_string().contains("is a directory") && !error.is_not_found(), "{error}");
 }
 
-#[test]
-fn a_compressed_file_is_its_content() {
-    let log = Log::new("");
-    let text: String = (0..200_000).map(|line| format!("{line}\n")).collect();
-    log.write("log", &text);
+/// What gzip makes of a text.
+fn gzip(text: &str) -> Vec<u8> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(text.as_bytes()).unwrap();
-    let packed = packed.finish().unwrap();
-    fs::write(log.path("log.gz"), &packed).unwrap();
-    let mut plain = LogFile::open_regular(log.path("log")).unwrap();
-    let mut file = LogFile::open_regular(log.path("log.gz")).unwrap();
-    assert_eq!(file.length().unwrap(), Some(text.len() as u64));
-    // Forwards, backwards, over both ends.
-    for offset in
-        [0, 5000, 1_000_000, 4095, 400_000, 4096, 0, text.len() - 10, text.len(), 2_000_000]
-    {
-        let read = file.read_at(offset as u64, 5000).unwrap();
-        assert_eq!(read, plain.read_at(offset as u64, 5000).unwrap(), "{offset}");
-        let of = |file: &mut LogFile| {
-            let identity = file.identity(offset as u64).unwrap();
-            identity.map(|identity| (identity.size, identity.read, identity.content))
-        };
-        assert_eq!(of(&mut file), of(&mut plain), "{offset}");
+    packed.finish().unwrap()
+}
+
+/// What Zstandard makes of a text: two frames, and between them one that is to be skipped.
+fn zstandard(text: &str) -> Vec<u8> {
+    let (first, second) = text.split_at(text.len() / 3);
+    let frame = |text: &str| {
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        ruzstd::encoding::compress_to_vec(text.as_bytes(), level)
+    };
+    let skipped = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+    [frame(first), skipped, frame(second)].concat()
+}
+
+#[test]
+fn a_compressed_file_is_its_content() {
+    let text: String = (0..200_000).map(|line| format!("{line}\n")).collect();
+    for pack in [gzip, zstandard] {
+        let log = Log::new("");
+        log.write("log", &text);
+        let packed = pack(&text);
+        fs::write(log.path("packed"), &packed).unwrap();
+        let mut plain = LogFile::open_regular(log.path("log")).unwrap();
+        let mut file = LogFile::open_regular(log.path("packed")).unwrap();
+        assert_eq!(file.length().unwrap(), Some(text.len() as u64));
+        // Forwards, backwards, over both ends.
+        for offset in
+            [0, 5000, 1_000_000, 4095, 400_000, 4096, 0, text.len() - 10, text.len(), 2_000_000]
+        {
+            let read = file.read_at(offset as u64, 5000).unwrap();
+            assert_eq!(read, plain.read_at(offset as u64, 5000).unwrap(), "{offset}");
+            let of = |file: &mut LogFile| {
+                let identity = file.identity(offset as u64).unwrap();
+                identity.map(|identity| (identity.size, identity.read, identity.content))
+            };
+            assert_eq!(of(&mut file), of(&mut plain), "{offset}");
+        }
+        let mut whole = Vec::new();
+        while let bytes @ [_, ..] = file.read().unwrap() {
+            whole.extend_from_slice(bytes);
+        }
+        assert!(whole == text.as_bytes());
+        // What is torn is an error, and not the end.
+        fs::write(log.path("torn"), &packed[..packed.len() / 2]).unwrap();
+        let torn = LogFile::open_regular(log.path("torn"));
+        assert!(torn.and_then(|torn| torn.length()).is_err());
     }
-    let mut whole = Vec::new();
-    while let bytes @ [_, ..] = file.read().unwrap() {
-        whole.extend_from_slice(bytes);
-    }
-    assert!(whole == text.as_bytes());
-    // What is torn is an error, and not the end.
-    fs::write(log.path("torn.gz"), &packed[..packed.len() / 2]).unwrap();
-    let torn = LogFile::open_regular(log.path("torn.gz")).unwrap();
-    assert!(torn.length().is_err());
 }

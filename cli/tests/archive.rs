@@ -116,6 +116,77 @@ fn answers_stay_when_logs_are_deleted() {
     assert_eq!(answers(), before);
 }
 
+/// A home whose agent deletes logs after 30 days and whose folders are moved, beside one that stays.
+#[test]
+fn a_month_of_retention_and_moves_changes_no_total() {
+    let (disturbed, undisturbed) = (Home::empty(), Home::empty());
+    let code = tempfile::tempdir().unwrap();
+    let code = fs::canonicalize(code.path()).unwrap();
+    for folder in ["shop/.git/worktrees/a", "shop/.git/worktrees/b", "till"] {
+        fs::create_dir_all(code.join(folder)).unwrap();
+    }
+    let line = |day: u64, number: u64, cwd: &str| {
+        serde_json::json!({
+            "type": "assistant", "uuid": format!("u{day}-{number}"), "parentUuid": null, "sessionId": format!("s{day}"),
+            "timestamp": format!("2026-{:02}-{:02}T10:00:{number:02}Z", 1 + (day - 1) / 28, 1 + (day - 1) % 28),
+            "cwd": code.join(cwd), "version": "2.1.0",
+            "message": {"role": "assistant", "model": "claude-sonnet-4-5", "id": format!("m{day}-{number}"),
+                "content": [{"type": "text", "text": format!("work {day}")}],
+                "usage": {"input_tokens": 100 + day, "output_tokens": number}},
+        })
+        .to_string()
+            + "\n"
+    };
+    let mut folder = "projects/-shop";
+    for day in (4..=48).step_by(4) {
+        let cwd = match day {
+            20 | 24 => "a/src",
+            28 | 32 => "b",
+            40 => "till",
+            _ => "shop/src",
+        };
+        if day == 20 {
+            for tree in ["a/src", "b", "shop/src"] {
+                fs::create_dir_all(code.join(tree)).unwrap();
+            }
+            for tree in ["a", "b"] {
+                let link =
+                    format!("gitdir: {}\n", code.join("shop/.git/worktrees").join(tree).display());
+                fs::write(code.join(tree).join(".git"), link).unwrap();
+            }
+        }
+        for home in [&disturbed, &undisturbed] {
+            let named = if std::ptr::eq(home, &disturbed) { folder } else { "projects/-shop" };
+            let logs = home.path().join(".claude").join(named);
+            fs::create_dir_all(&logs).unwrap();
+            let log = logs.join(format!("s{day}.jsonl"));
+            fs::write(&log, line(day, 1, cwd) + &line(day, 2, cwd)).unwrap();
+            // The session of four days ago goes on.
+            let earlier = logs.join(format!("s{}.jsonl", day - 4));
+            if let Ok(text) = fs::read_to_string(&earlier) {
+                fs::write(&earlier, text + &line(day - 4, 3, "shop/src")).unwrap();
+            }
+        }
+        let logs = |folder: &str| disturbed.path().join(".claude").join(folder);
+        let _ = fs::remove_file(logs(folder).join(format!("s{}.jsonl", day.saturating_sub(32))));
+        for keys in ["day,agent", "project", "session"] {
+            let usage = |home: &Home| home.json(&["usage", "--by", keys]);
+            assert_eq!(usage(&disturbed), usage(&undisturbed), "day {day}, by {keys}");
+        }
+        let count = |home: &Home| home.json(&["sessions", "-n", "0"]).as_array().unwrap().len();
+        assert_eq!(count(&disturbed), count(&undisturbed), "day {day}");
+        if day == 24 {
+            let moved = "projects/-moved";
+            fs::rename(logs(folder), logs(moved)).unwrap();
+            folder = moved;
+        }
+    }
+    let projects = disturbed.json(&["usage", "--by", "project"]);
+    let projects: Vec<_> =
+        projects.as_array().unwrap().iter().map(|row| row["project"].as_str()).collect();
+    assert_eq!(projects, [code.join("shop").to_str(), code.join("till").to_str()]);
+}
+
 #[test]
 fn links_to_logs_and_to_folders_are_followed_once() {
     let home = Home::new();
