@@ -242,9 +242,7 @@ fn a_named_log_is_ingested_with_the_file_next_to_it() {
 
 fn metrics_are_the_usage(database: &Database<'_>) {
     let folder = database.logs.to_str().unwrap();
-    let by = ["usage", "--by", "agent,model", "-n", "0"];
     let stored = database.ask("usage --by agent,model");
-    assert_eq!(rows([&by[..], &[folder]].concat()), stored, "{folder}");
     let metrics = std::fs::read_to_string(database.path("metrics")).unwrap();
     let (measured_tokens, costs) = measured(&metrics);
     assert_eq!(without_zeros(measured_tokens), without_zeros(used(&stored)), "{folder}");

@@ -181,6 +181,7 @@ impl Listing {
         }
         let position = |name: &str| self.columns.iter().position(|column| column.name == name);
         let (basis, number) = (position("cost_basis"), position("number"));
+        let time_basis = position("time_basis");
         let folders = self.folders();
         let mut order: Vec<_> = (0..self.columns.len()).collect();
         let moved = self.moved.and_then(|(first, then)| position(first).zip(position(then)));
@@ -193,6 +194,7 @@ impl Listing {
             let is_about = basis.is_some_and(|basis| {
                 !matches!(basis, Value::Null) && *basis != Value::from("logged")
             });
+            let is_of_file = time_basis.and_then(|at| row.get(at)) == Some(&Value::from("file"));
             let values = order.iter().filter_map(|&at| Some((at, &self.columns[at], row.get(at)?)));
             let values = values.filter(|(_, column, _)| column.in_tables);
             let shown = values.map(|(at, column, value)| match (column.kind, value) {
@@ -205,6 +207,9 @@ impl Listing {
                 }
                 // A limit is given, not estimated.
                 (Kind::Money, Value::Real(_)) if is_about && column.name != "cost_limit_usd" => {
+                    format!("≈{}", value.shown(column.kind, layout.zone))
+                }
+                (Kind::Minute, Value::Integer(_)) if is_of_file => {
                     format!("≈{}", value.shown(column.kind, layout.zone))
                 }
                 (kind, value) => value.shown(kind, layout.zone),

@@ -9,7 +9,8 @@
 //!
 //! - `sessions`: `number`, `session`, `task`, `agent`, `model`, `project` (the root of the
 //!   repository), `cwd`, `outcome`, `began`, `ended`, `duration_ms`, `turns`, `entries`, `calls`, `failures`,
-//!   `input_tokens`, `output_tokens`, `cost_usd`, `title`, `parent`, `source`, `cost_basis`
+//!   `input_tokens`, `output_tokens`, `cost_usd`, `title`, `parent`, `source`, `cost_basis`,
+//!   `time_basis` (`stated` in the log, or the time of its `file`)
 //! - `files`: `path`, `changes`, `calls`, `sessions`, `at`; with a path: `at`, `session` (a number), `title`,
 //!   `path`, `changes`, `calls`
 //! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what

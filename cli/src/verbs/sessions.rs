@@ -83,7 +83,7 @@ pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
 
 /// Columns of sessions that tables omit.
 const FOR_PROGRAMS: &str =
-    "number task cwd outcome ended turns entries calls parent source cost_basis";
+    "number task cwd outcome ended turns entries calls parent source cost_basis time_basis";
 
 /// Columns that a narrow table omits, in this order.
 const LESS_IMPORTANT: &str =
@@ -92,7 +92,7 @@ const LESS_IMPORTANT: &str =
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     let columns = "number session task title agent model project cwd outcome began ended duration_ms turns \
-     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis";
+     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis time_basis";
     let listing = Listing::of(columns, sessions).with_kind(Kind::Short, &["session"]);
     listing.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT)
 }

@@ -10,6 +10,10 @@ use super::{
 };
 use crate::parameters::Parameters;
 
+/// The moment of the last activity of a session, in SQL. That of a log without moments is the time of its file.
+pub(super) const LATEST: &str = "coalesce(last_at, ended_at, started_at,
+    (SELECT modified_at FROM sources WHERE sources.id = sessions.source))";
+
 /// A half-open time range, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
@@ -60,7 +64,7 @@ pub struct SessionFilter {
     pub state: Option<StateFilter>,
     /// The session was active in this time; only entries of this time are chosen.
     pub period: Period,
-    /// Only sessions with entries. The age of a log without timestamps is the age of its file.
+    /// Only sessions with entries.
     pub is_listed: bool,
     /// The number of rows to skip.
     pub offset: usize,
@@ -100,17 +104,6 @@ impl SessionFilter {
     /// The sessions of a task.
     pub fn of_task(task: &str) -> Self {
         Self { task: Some(task.to_owned()), ..Self::default() }
-    }
-
-    /// The moment of the last activity of a session, in SQL.
-    pub(super) fn latest(&self) -> &'static str {
-        match self.is_listed {
-            true => {
-                "coalesce(last_at, ended_at, started_at,
-                          (SELECT modified_at FROM sources WHERE sources.id = sessions.source))"
-            }
-            false => "coalesce(last_at, ended_at, started_at)",
-        }
     }
 
     /// A condition on a row of `sessions`, which excludes [companions](super::companions).
@@ -176,10 +169,8 @@ impl SessionFilter {
         }
         if self.period != Period::ALL {
             let (start, end) = (parameters.add(self.period.start), parameters.add(self.period.end));
-            let latest = self.latest();
-            let first = if self.is_listed { latest } else { "ended_at" };
             all.push(format!(
-                "{latest} >= {start} AND coalesce(first_at, started_at, {first}) < {end}"
+                "{LATEST} >= {start} AND coalesce(first_at, started_at, {LATEST}) < {end}"
             ));
         }
         if self.is_listed {

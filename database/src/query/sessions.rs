@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     SessionFilter,
     companions::{fact, with_companions},
+    filter::LATEST,
     project::project,
     sql::{FAILURES, WAITING, integer, sum},
     usage::{basis, sums},
@@ -38,6 +39,8 @@ pub struct SessionRow {
     pub began: Option<i64>,
     /// When something happened last.
     pub ended: Option<i64>,
+    /// Where these moments are from: `stated` in the log, or the time of its `file`.
+    pub time_basis: Option<String>,
     /// When its log was last written.
     pub written: Option<i64>,
     /// Its duration, from its log or from its first and last timestamp.
@@ -153,9 +156,9 @@ fn calls() -> String {
 
 impl SessionOrder {
     /// The sort key, and the table that contains it.
-    fn key(self, filter: &SessionFilter, estimated_cost: &str) -> (String, String) {
+    fn key(self, estimated_cost: &str) -> (String, String) {
         match self {
-            Self::Latest => (filter.latest().to_owned(), String::new()),
+            Self::Latest => (LATEST.to_owned(), String::new()),
             Self::Began => (BEGAN.to_owned(), String::new()),
             Self::Duration => (duration(), String::new()),
             Self::Tokens => ("coalesce(sums.tokens, 0)".to_owned(), sums(estimated_cost, "true")),
@@ -180,7 +183,7 @@ impl dyn Store + '_ {
     ) -> Result<Vec<SessionRow>, StoreError> {
         let mut parameters = self.parameters();
         let estimated_cost = self.estimated_cost()?;
-        let (key, join) = order.key(filter, &estimated_cost);
+        let (key, join) = order.key(&estimated_cost);
         let last = if filter.is_listed { "DESC" } else { "ASC" };
         let sql = format!(
             "WITH found AS (
@@ -189,7 +192,11 @@ impl dyn Store + '_ {
                  WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
              ), chosen AS ({chosen})
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
-                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason, {BEGAN} AS began, {ENDED} AS ended, modified_at AS written,
+                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason,
+                    coalesce({BEGAN}, {ENDED}, modified_at) AS began, coalesce({ENDED}, {BEGAN}, modified_at) AS ended,
+                    CASE WHEN coalesce({BEGAN}, {ENDED}) IS NOT NULL THEN 'stated'
+                         WHEN modified_at IS NOT NULL THEN 'file' END AS time_basis,
+                    modified_at AS written,
                     {duration} AS duration_ms, {turns} AS turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
@@ -197,7 +204,7 @@ impl dyn Store + '_ {
              FROM found JOIN sessions ON sessions.id = found.id
              JOIN sources ON sources.id = sessions.source {sums}
              ORDER BY found.key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last}",
-            latest = filter.latest(),
+            latest = LATEST,
             duration = duration(),
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
