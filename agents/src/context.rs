@@ -82,7 +82,7 @@ pub struct Context<'s, R> {
 
 impl<R: CallResult> Context<'_, R> {
     /// Merges facts into the session and emits the changes as an event. A change of the model is also an entry of the
-    /// conversation. The record's time is that of a new authority, unless it states another one.
+    /// conversation. The record's time is that of a new authority and of limits, unless it states another one.
     pub fn session(&mut self, mut facts: Session) {
         let before = self.known().authority.as_ref();
         match &mut facts.authority {
@@ -91,6 +91,12 @@ impl<R: CallResult> Context<'_, R> {
             }
             Some(authority) => authority.since = authority.since.or(self.at),
             None => {}
+        }
+        if let Some(mut limits) = facts.limits.take() {
+            let known = self.known().limits.as_deref().unwrap_or_default();
+            limits.iter_mut().for_each(|limit| limit.at = limit.at.or(self.at));
+            limits.retain(|limit| limit.is_news(known));
+            facts.limits = Some(limits).filter(|limits| !limits.is_empty());
         }
         let known = &self.known().model;
         let model = facts.model.clone().filter(|model| known.as_ref() != Some(model));

@@ -14,9 +14,9 @@ pub use crate::{
     wire::{Fields, Object, value},
 };
 pub use foldline_domain::{
-    ActionType, Authority, CommandExitStatus, Content, CorrId, FileChange, Json, NormalizedEntry,
-    NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage, ToolResult,
-    ToolStatus,
+    ActionType, Authority, CommandExitStatus, Content, CorrId, FileChange, Json, Limit,
+    NormalizedEntry, NormalizedEntryType, Outcome, Session, SessionId, Text, Timestamp, TokenUsage,
+    ToolResult, ToolStatus,
     tool_calls::{CallResult, RecentIds, ResultKey, ResultParser, ToolOutcome},
 };
 pub use foldline_json::Raw;

@@ -1,6 +1,8 @@
 //! Tests of single fixtures of rollout files.
 
-use foldline_domain::{ActionType, DomainEvent, FileChange, Outcome, ToolStatus, WarningKind};
+use foldline_domain::{
+    ActionType, DomainEvent, FileChange, Limit, Outcome, Timestamp, ToolStatus, WarningKind,
+};
 
 use super::{exit_code, usage};
 use crate::replay::{Replay, fixture};
@@ -229,6 +231,80 @@ fn a_forks_copied_lines_may_keep_their_times() {
     assert_eq!((session.turns, session.duration_ms), (Some(1), Some(4000)));
     assert_eq!(log.usage(), usage(500, 30, 400, Some(2)));
     assert_eq!(log.tools().len(), 1, "the history is part of the conversation");
+}
+
+fn moment(text: &str) -> Option<Timestamp> {
+    let moment: jiff::Timestamp = text.parse().unwrap();
+    Some(Timestamp::from_millis(moment.as_millisecond()))
+}
+
+/// What each event states: the name, the used part and the length of the window, and its end.
+fn stated(log: &Replay) -> Vec<Vec<(String, f64, u64, Option<Timestamp>)>> {
+    let told = |limit: &Limit| {
+        let minutes = limit.window_minutes.unwrap_or_default();
+        (limit.name.to_string(), limit.used_percent, minutes, limit.resets_at)
+    };
+    let limits = log.events.iter().filter_map(|event| match event {
+        DomainEvent::Session(facts) => facts.limits.as_ref(),
+        _ => None,
+    });
+    limits.map(|limits| limits.iter().map(told).collect()).collect()
+}
+
+#[test]
+fn limits_of_the_account_are_facts_of_the_session() {
+    let log = rollout("limits");
+    let [primary, secondary] = ["primary", "secondary"].map(|name| {
+        move |used, minutes, end: Option<&str>| {
+            (name.to_owned(), used, minutes, end.and_then(moment))
+        }
+    });
+    let five = Some("2026-06-01T13:00:00Z");
+    let week = Some("2026-06-04T13:00:00Z");
+    let other = ("codex_other/primary".to_owned(), 8.0, 300, moment("2026-06-01T13:10:00Z"));
+    assert_eq!(
+        stated(&log),
+        [
+            vec![primary(11.5, 299, None), secondary(2.0, 10_079, None)],
+            vec![
+                primary(12.0, 300, Some("2026-06-01T11:01:00Z")),
+                secondary(2.0, 10_079, Some("2026-06-01T12:01:00.500Z")),
+            ],
+            vec![primary(42.5, 300, five), secondary(13.0, 10_080, week)],
+            // The same again is news after a minute, and not before.
+            vec![primary(42.5, 300, five)],
+            vec![other.clone()],
+        ]
+    );
+    let session = log.session();
+    let told = session.limits.as_deref().unwrap();
+    let names: Vec<_> = told.iter().map(|limit| limit.name.to_string()).collect();
+    assert_eq!(names, ["codex_other/primary", "primary", "secondary"]);
+    let at: Vec<_> = told.iter().map(|limit| limit.at).collect();
+    let minutes = ["04:00", "03:30", "02:00"];
+    assert_eq!(at, minutes.map(|at| moment(&format!("2026-06-01T10:{at}Z"))));
+    assert!(log.lines().is_empty(), "they are no part of the conversation");
+}
+
+#[test]
+fn a_copied_history_states_no_limits_and_absurd_ones_are_kept() {
+    let line = |time: &str, kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"2026-06-01T{time}Z","type":"{kind}","payload":{payload}}}"#)
+    };
+    let used = |time: &str, percent: &str| {
+        let window = format!(r#"{{"used_percent":{percent},"resets_at":1e300}}"#);
+        let limits = format!(r#"{{"type":"token_count","rate_limits":{{"primary":{window}}}}}"#);
+        line(time, "event_msg", &limits)
+    };
+    let lines = [
+        line("10:00:00.010", "session_meta", r#"{"id":"child","forked_from_id":"parent"}"#),
+        line("10:00:00.020", "session_meta", r#"{"id":"parent"}"#),
+        used("10:00:00.030", "90"),
+        used("10:00:02.000", "-1e300"),
+    ];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    let end = Some(Timestamp::from_millis(i64::MAX));
+    assert_eq!(stated(&log), [[("primary".to_owned(), -1e300, 0, end)]]);
 }
 
 #[test]

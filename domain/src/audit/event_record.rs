@@ -9,7 +9,7 @@ use super::{
     record::{MAX_SUMMARY, MAX_TEXT, cut},
 };
 use crate::conversation::{
-    CorrId, Digest, DomainEvent, Located, NormalizedEntry, Position, Session, SessionId,
+    CorrId, Digest, DomainEvent, Limit, Located, NormalizedEntry, Position, Session, SessionId,
     SessionKey, Text, Timestamp, TokenUsage,
 };
 
@@ -126,6 +126,8 @@ fn bounded(id: &CorrId) -> String {
 fn of_session(session: &Session) -> String {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
     let allowed = session.authority.as_ref().and_then(|authority| authority.allowed);
+    let used = |limit: &Limit| format!("{} {}%", limit.name, limit.used_percent);
+    let limits = session.limits.as_ref().map(|it| it.iter().map(used).collect::<Vec<_>>());
     let facts = [
         ("agent", text(&session.agent)),
         ("version", text(&session.version)),
@@ -134,6 +136,7 @@ fn of_session(session: &Session) -> String {
         ("branch", text(&session.branch)),
         ("allowed", allowed.map(|allowed| allowed.as_str().to_owned())),
         ("authority", session.authority.as_ref().map(|authority| authority.words())),
+        ("limits", limits.map(|limits| limits.join(", "))),
         ("outcome", session.outcome.map(|outcome| outcome.as_str().to_owned())),
         ("reason", text(&session.outcome_reason)),
     ];

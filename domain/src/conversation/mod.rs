@@ -7,6 +7,7 @@ mod entry;
 mod event;
 mod extra;
 mod id;
+mod limit;
 #[cfg(feature = "schema")]
 mod schema;
 mod session;
@@ -33,6 +34,7 @@ pub use self::{
     event::{DomainEvent, Warning, WarningKind},
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
+    limit::Limit,
     session::{Allowed, Authority, Outcome, Session},
     size::length_of_extra,
     tool_calls::ToolCalls,

@@ -4,11 +4,14 @@ use foldline::position::Timestamp;
 use foldline_json::Text;
 use serde::{Deserialize, Serialize};
 
-use super::id::SessionId;
+use super::{
+    id::SessionId,
+    limit::{self, Limit},
+};
 
 /// Facts about a session. Each is `None` until the log states it. Fields may be added: end a
 /// literal with `..Session::default()`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Session {
@@ -39,6 +42,10 @@ pub struct Session {
     /// What the agent may do without asking; the latest statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authority: Option<Box<Authority>>,
+    /// The limits of the account; the latest statement of each, by name. Statements add up: an update has the changed
+    /// ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Vec<Limit>>,
     /// The session's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
@@ -69,7 +76,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Replaces every fact that `update` states.
+    /// Replaces every fact that `update` states; of the limits, those that are not older.
     pub fn merge(&mut self, update: &Self) {
         fn take<T: Clone>(fact: &mut Option<T>, update: &Option<T>) {
             if update.is_some() {
@@ -85,6 +92,7 @@ impl Session {
         take(&mut self.cwd, &update.cwd);
         take(&mut self.branch, &update.branch);
         take(&mut self.authority, &update.authority);
+        limit::merge(&mut self.limits, &update.limits);
         take(&mut self.title, &update.title);
         take(&mut self.tools, &update.tools);
         take(&mut self.parent_session_id, &update.parent_session_id);

@@ -8,6 +8,7 @@ use super::{
     content::Image,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType},
     event::{DomainEvent, Warning},
+    limit::Limit,
     session::Session,
 };
 
@@ -127,9 +128,11 @@ impl Session {
         let authority = self.authority.iter().flat_map(|authority| authority.texts()).flatten();
         let texts = texts.into_iter().chain([&self.outcome_reason]).flatten().chain(authority);
         let tools = self.tools.iter().flatten();
+        let limits = self.limits.iter().flatten();
         size_of::<Self>()
             + texts.map(Text::size).sum::<usize>()
             + tools.map(|tool| size_of::<Text>() + tool.size()).sum::<usize>()
+            + limits.map(|limit| size_of::<Limit>() + limit.name.size()).sum::<usize>()
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use foldline_domain::{
-    ActionType, Authority, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType,
-    Outcome, Position, Session, Text, Timestamp, TokenUsage, ToolStatus, ToolUse, WarningKind,
+    ActionType, Authority, CorrId, DomainEvent, Limit, Located, NormalizedEntry,
+    NormalizedEntryType, Outcome, Position, Session, Text, Timestamp, TokenUsage, ToolStatus,
+    ToolUse, WarningKind,
 };
 use foldline_json::Raw;
 use proptest::{collection::vec, option, prelude::*, sample::select};
@@ -118,10 +119,15 @@ impl Log {
                     let since = which.is_multiple_of(2).then_some(at);
                     Box::new(Authority { since, ..Authority::of_mode(text.clone()) })
                 });
+                let limits = which.is_multiple_of(4).then(|| {
+                    let (name, at) = (text.clone(), which.is_multiple_of(8).then_some(at));
+                    vec![Limit { name, used_percent: which as f64 / 8.0, at, ..Limit::default() }]
+                });
                 DomainEvent::Session(Box::new(Session {
                     title: Some(text),
                     outcome,
                     authority,
+                    limits,
                     ..Session::default()
                 }))
             }

@@ -2,6 +2,7 @@
 
 use foldline_domain::Image;
 
+use super::limits::StatedLimit;
 use crate::{
     codex::{
         snake, take_usage,
@@ -34,6 +35,8 @@ pub enum Event<'a> {
         total: Option<TokenUsage>,
         /// The tokens of the last request.
         last: Option<TokenUsage>,
+        /// The limits of the account.
+        limits: Vec<StatedLimit>,
     },
     /// `dynamic_tool_call_request`.
     Began(Option<CorrId>, Tool<'a>),
@@ -100,8 +103,9 @@ impl<'a> Event<'a> {
                 Self::Thought(payload.text("text").unwrap_or_default())
             }
             "token_count" => {
+                let limits = StatedLimit::take(payload);
                 let [total, last] = take_token_count(payload);
-                Self::TokenCount { total, last }
+                Self::TokenCount { total, last, limits }
             }
             "dynamic_tool_call_request" => {
                 let id = payload.corr_id("callId").or_else(|| payload.corr_id("call_id"));
@@ -290,30 +294,12 @@ impl<'a> CompletedItem<'a> {
     }
 }
 
-/// Takes all tokens of the thread so far and those of the last request. Unknown fields stay, as `rate_limits.name`.
+/// Takes all tokens of the thread so far and those of the last request. Unknown fields stay, as `info.name`.
 fn take_token_count(payload: &mut Object<'_>) -> [Option<TokenUsage>; 2] {
-    take_rate_limits(payload);
     let mut info = payload.object("info").unwrap_or_default();
     info.ignore(&["model_context_window"]);
     let total = take_usage(&mut info, "total_token_usage");
     let last = take_usage(&mut info, "last_token_usage");
     payload.adopt("info", info);
     [total, last]
-}
-
-/// Takes the limits, which belong to the account, not to the conversation.
-fn take_rate_limits(payload: &mut Object<'_>) {
-    let Some(mut limits) = payload.object("rate_limits") else { return };
-    limits.ignore(&["limit_id", "limit_name", "plan_type", "rate_limit_reached_type"]);
-    limits.ignore(&["individual_limit", "spend_control_reached"]);
-    // Fields of 2025.
-    limits.ignore(&["primary_used_percent", "primary_window_minutes"]);
-    limits.ignore(&["secondary_used_percent", "secondary_window_minutes"]);
-    limits.ignore(&["primary_to_secondary_ratio_percent"]);
-    for window in ["primary", "secondary"] {
-        let known = ["used_percent", "window_minutes", "resets_at", "resets_in_seconds"];
-        limits.within(window, |window| window.ignore(&known));
-    }
-    limits.within("credits", |credits| credits.ignore(&["has_credits", "unlimited", "balance"]));
-    payload.adopt("rate_limits", limits);
 }

@@ -9,6 +9,7 @@ mod calls;
 mod echoes;
 mod event;
 mod item;
+mod limits;
 mod line;
 mod messages;
 mod session;
@@ -80,7 +81,9 @@ impl Executor for CodexRollout {
             RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
             // The thought is encrypted.
             RolloutJson::ResponseItem(ResponseItem::Reasoning(thoughts)) => thoughts.is_empty(),
-            RolloutJson::Event(Event::TokenCount { total, .. }) => total.is_none(),
+            RolloutJson::Event(Event::TokenCount { total, limits, .. }) => {
+                total.is_none() && limits.is_empty()
+            }
             _ => false,
         }
     }
@@ -114,7 +117,10 @@ impl Step<'_, '_> {
                 self.agent_message(Channel::Event, &text.into(), None, extra);
             }
             Event::Thought(text) => self.thoughts(Channel::Event, vec![text]),
-            Event::TokenCount { total, last } => self.token_count(total, last),
+            Event::TokenCount { total, last, limits } => {
+                self.limits(limits);
+                self.token_count(total, last);
+            }
             Event::Began(id, tool) => self.began(id, &tool, extra),
             Event::Ended(id, tool) => self.ended(Channel::Event, id, &tool, extra),
             Event::Completed(item, unknown) => {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     echoes::{Channel, EchoKind, Echoes},
     event::TurnEnd,
+    limits::StatedLimit,
 };
 use crate::{
     codex::{Counter, result::CodexResult},
@@ -97,6 +98,15 @@ impl Step<'_, '_> {
             ..Session::default()
         };
         self.cx.session(facts);
+    }
+
+    /// A copied history repeats older readings.
+    pub(super) fn limits(&mut self, limits: Vec<StatedLimit>) {
+        if !limits.is_empty() && !self.is_replay() {
+            let at = self.cx.at;
+            let limits = limits.into_iter().map(|limit| limit.read_at(at)).collect();
+            self.cx.session(Session { limits: Some(limits), ..Session::default() });
+        }
     }
 
     pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {

@@ -92,5 +92,24 @@ pub(super) fn token_count() -> BoxedStrategy<String> {
         maybe("model_context_window", number()),
     ]);
     let info = prop_oneof![3 => info, 1 => Just("null".to_owned())];
-    event_of(object(vec![kind("token_count"), field("info", info), maybe("rate_limits", json())]))
+    let limits = prop_oneof![3 => limits(), 1 => json()];
+    event_of(object(vec![kind("token_count"), field("info", info), maybe("rate_limits", limits)]))
+}
+
+/// The limits of the account, or of a model.
+fn limits() -> BoxedStrategy<String> {
+    let window = || {
+        object(vec![
+            maybe("used_percent", number()),
+            maybe("window_minutes", number()),
+            maybe("resets_at", number()),
+            maybe("resets_in_seconds", number()),
+        ])
+    };
+    object(vec![
+        maybe("limit_id", word(&["codex", "codex_other"])),
+        maybe("primary", window()),
+        maybe("secondary", window()),
+        maybe("primary_used_percent", number()),
+    ])
 }
