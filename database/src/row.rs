@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{EntryIdx, Json, Position, Text, Timestamp, TokenUsage};
+use foldline_domain::{EntryIdx, Json, Limit, Position, Text, Timestamp, TokenUsage};
 
 use super::error::StoreError;
 
@@ -136,6 +136,18 @@ impl dyn Row + '_ {
     /// A state. An invalid JSON state becomes `null`, from which no reader can continue.
     pub(crate) fn state(&self, column: usize) -> Result<Json, StoreError> {
         Ok(serde_json::from_str(&self.get::<String>(column)?).unwrap_or_default())
+    }
+
+    /// A limit of the account: its name, the used part, the length and the end of its window, and the moment at which it
+    /// is stated.
+    pub(crate) fn limit(&self, first: usize) -> Result<Limit, StoreError> {
+        Ok(Limit {
+            name: self.text(first)?.unwrap_or_default(),
+            used_percent: self.get(first + 1)?,
+            window_minutes: self.count(first + 2)?,
+            resets_at: self.moment(first + 3)?,
+            at: self.moment(first + 4)?,
+        })
     }
 
     /// Tokens and their cost, beginning at this column.

@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use foldline_domain::{Authority, DomainEvent, EntryIdx, NormalizedEntry, Session, TokenUsage};
+use foldline_domain::{
+    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Session, TokenUsage,
+};
 
 use super::{
     Parameter, Row, Store, StoreError, StoredEntry,
@@ -167,7 +169,10 @@ impl dyn Store + '_ {
             Ok(())
         })?;
         let missing = || StoreError::unexpected(format!("there is no session {session}"));
-        Ok(Session { authority: self.authority(session)?, ..found.ok_or_else(missing)? })
+        let mut found = found.ok_or_else(missing)?;
+        found.authority = self.authority(session)?;
+        found.merge(&Session { limits: Some(self.limits_of(session)?), ..Session::default() });
+        Ok(found)
     }
 
     /// What the agent of a session may do; the latest statement.
@@ -187,6 +192,21 @@ impl dyn Store + '_ {
                 allowed: allowed.and_then(|name| serde_json::from_value(name.into()).ok()),
                 since: row.moment(4)?,
             }));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The limits of the account that a session states.
+    fn limits_of(&self, session: i64) -> Result<Vec<Limit>, StoreError> {
+        let columns = "name, used_percent, window_minutes, resets_at, at";
+        let sql = format!(
+            "SELECT {columns} FROM limits WHERE session IN ({}) ORDER BY id",
+            with_companions(&self.dialect().parameter(1))
+        );
+        let mut found = Vec::new();
+        self.rows(&sql, &[session.into()], &mut |row| {
+            found.push(row.limit(0)?);
             Ok(())
         })?;
         Ok(found)

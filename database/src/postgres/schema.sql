@@ -85,6 +85,19 @@ CREATE TABLE authority (
 CREATE INDEX authority_by_session ON authority (session);
 CREATE INDEX authority_by_allowed ON authority (allowed);
 
+-- What is stated about the limits of an account: the latest of each limit, in each session.
+CREATE TABLE limits (
+    id             BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    session        BIGINT REFERENCES sessions (id) ON DELETE CASCADE,
+    agent          TEXT COLLATE "C",
+    name           TEXT COLLATE "C" NOT NULL, -- primary, five_hour, .. as the log names it
+    used_percent   DOUBLE PRECISION NOT NULL,
+    window_minutes BIGINT,
+    resets_at      BIGINT,              -- the moment after which it says nothing
+    at             BIGINT               -- the moment at which it is stated
+);
+CREATE UNIQUE INDEX limits_by_session ON limits (session, md5(name));
+
 -- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
 CREATE TABLE folders (
     folder  TEXT COLLATE "C" PRIMARY KEY, -- as logs state it

@@ -24,6 +24,7 @@ mod entries;
 mod files;
 mod filter;
 mod glance;
+mod limits;
 mod project;
 mod search;
 mod sessions;

@@ -17,6 +17,7 @@ mod copies;
 mod crc;
 mod error;
 mod ledger;
+mod limits;
 mod open;
 mod outbox;
 mod prune;

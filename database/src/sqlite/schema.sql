@@ -301,6 +301,23 @@ CREATE TABLE authority (
 CREATE INDEX authority_by_session ON authority (session);
 CREATE INDEX authority_by_allowed ON authority (allowed);
 
+-- What is stated about the limits of an account: the latest of each limit, in each session. What the agent passes to
+-- the status line is in no log, and has no session.
+CREATE TABLE limits (
+    id             INTEGER PRIMARY KEY,
+    session        INTEGER REFERENCES sessions (id) ON DELETE CASCADE,
+    agent          TEXT,
+    name           TEXT NOT NULL,       -- primary, five_hour, .. as the log names it
+    used_percent   REAL NOT NULL,
+    window_minutes INTEGER,
+    resets_at      INTEGER,             -- the moment after which it says nothing
+    at             INTEGER,             -- the moment at which it is stated
+    crc32          INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX limits_by_session ON limits (session, name);
+CREATE UNIQUE INDEX limits_of_no_log ON limits (agent, name) WHERE session IS NULL;
+CREATE INDEX limits_by_agent ON limits (agent, name, at);
+
 -- The texts whose words are in the search index. Of a longer text, only the words of its first mebibyte are: a million
 -- different words would take hundreds of megabytes of memory while they are added.
 CREATE VIEW searched AS

@@ -115,7 +115,8 @@ impl<'s> RowWriter<'s> {
         self.add_entries(&mut session, &part.entries);
         self.add_usage(session.id, &part.usage)?;
         self.add_warnings(session.id, part.warnings.iter().chain(unknown.iter()))?;
-        self.learn(&session, task, part)
+        self.learn(&session, task, part)?;
+        self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
 
     fn begin(

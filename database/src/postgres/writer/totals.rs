@@ -1,9 +1,9 @@
-//! Rows of usage, warnings and authority.
+//! Rows of usage, warnings, authority and limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldline_domain::{
-    Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind, pricing::Prices,
+    Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind, pricing::Prices,
 };
 use postgres::types::ToSql;
 
@@ -43,6 +43,35 @@ impl RowWriter<'_> {
                     &words(&authority.approval_policy),
                     &words(&authority.sandbox),
                     &authority.allowed.map(Allowed::as_str),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the latest statement of each limit of the account.
+    pub(super) fn add_limits(
+        &mut self,
+        session: i64,
+        limits: &[Limit],
+    ) -> Result<(), PostgresFailure> {
+        for Limit { name, used_percent, window_minutes, resets_at, at, .. } in limits {
+            let sql = "INSERT INTO limits (session, agent, name, used_percent, window_minutes, resets_at, at)
+                       SELECT $1, agent, $2, $3, $4, $5, $6 FROM sessions WHERE id = $1
+                       ON CONFLICT (session, md5(name)) DO UPDATE SET
+                           agent = excluded.agent, used_percent = excluded.used_percent,
+                           window_minutes = excluded.window_minutes, resets_at = excluded.resets_at,
+                           at = excluded.at
+                       WHERE limits.at IS NULL OR excluded.at >= limits.at";
+            self.session.run(
+                sql,
+                &[
+                    &session,
+                    &encoded(Some(&name.decode())),
+                    used_percent,
+                    &window_minutes.map(signed),
+                    &resets_at.map(Timestamp::as_millis),
+                    &at.map(Timestamp::as_millis),
                 ],
             )?;
         }

@@ -115,7 +115,8 @@ impl<'t> SourceWriter<'t> {
         for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
             self.add_warning(session.id, kind, subject, warned)?;
         }
-        self.learn(&session, &part.facts, part.span)
+        self.learn(&session, &part.facts, part.span)?;
+        self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
 
     /// The session with this number, if it has begun.

@@ -1,11 +1,14 @@
-//! Rows of usage, warnings and authority.
+//! Rows of usage, warnings, authority and limits.
 
 use std::collections::BTreeMap;
 
-use foldline_domain::{Allowed, CorrId, Json, Text, Timestamp, TokenUsage, WarningKind};
+use foldline_domain::{Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind};
 use rusqlite::params;
 
-use super::super::statements::{find, run};
+use super::super::{
+    limits::LimitColumns,
+    statements::{find, run},
+};
 use super::{SourceWriter, StoredSession, signed};
 use crate::{NOT_STATED, NewAuthority, Warned, usage::UsedFor};
 
@@ -42,6 +45,24 @@ impl SourceWriter<'_> {
             )?;
         }
         Ok(())
+    }
+
+    /// Keeps the latest statement of each limit of the account.
+    pub(super) fn add_limits(&self, session: i64, limits: &[Limit]) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO limits (session, agent, name, used_percent, window_minutes, resets_at, at, crc32)
+                   SELECT ?1, agent, ?2, ?3, ?4, ?5, ?6, row_crc32(?1, agent, ?2, ?3, ?4, ?5, ?6)
+                   FROM sessions WHERE id = ?1
+                   ON CONFLICT (session, name) DO UPDATE SET
+                       agent = excluded.agent, used_percent = excluded.used_percent,
+                       window_minutes = excluded.window_minutes, resets_at = excluded.resets_at,
+                       at = excluded.at, crc32 = excluded.crc32
+                   WHERE at IS NULL OR excluded.at >= at";
+        limits.iter().try_for_each(|limit| {
+            let LimitColumns { name, used_percent, window_minutes, resets_at, at } =
+                LimitColumns::of(limit);
+            let row = params![session, name, used_percent, window_minutes, resets_at, at];
+            run(self.transaction, sql, row).map(drop)
+        })
     }
 
     /// Reads, adds and writes back, so that sums of money do not depend on how the log is split.
