@@ -46,11 +46,12 @@ pub(super) enum Command {
     Sessions(SessionsArgs),
     /// Total tokens and costs by day, model, project and other keys
     Usage(UsageArgs),
-    /// List the five-hour windows of Claude Code's limits
+    /// Show the limits of the account that are stated, and list five-hour windows with their use
     Blocks(BlocksArgs),
     /// Print the costs of the session, the day and the window on one line
     ///
-    /// For the status line of Claude Code, which passes a JSON object on standard input.
+    /// For the status line of Claude Code, which passes a JSON object on standard input. Limits in it are shown instead
+    /// of the window, and kept for `foldline blocks`.
     Statusline(StatuslineArgs),
     /// Print a session as a transcript, to read in the terminal
     Show(ShowArgs),

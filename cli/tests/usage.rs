@@ -52,6 +52,27 @@ impl Place {
         stdout(&["ingest", logs.to_str().unwrap(), "--db", &self.db()]);
     }
 
+    /// The output and the messages of the program with the default database, the home of Claude Code being `claude`.
+    fn at_home(&self, arguments: &[&str], input: &str) -> (String, String) {
+        let folder = self.folder.path();
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_foldline"))
+            .args(arguments)
+            .env("CLAUDE_CONFIG_DIR", folder.join("claude"))
+            .env("HOME", folder)
+            .env_remove("FOLDLINE_DB")
+            .env("XDG_CONFIG_HOME", folder)
+            .env("XDG_DATA_HOME", folder)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+        let out = child.wait_with_output().unwrap();
+        assert!(out.status.success());
+        (String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+    }
+
     /// Some columns of the answer.
     fn told(&self, question: &[&str], columns: &[&str]) -> Value {
         let answer = self.usage(question);
@@ -373,23 +394,7 @@ fn the_windows_of_five_hours_and_their_line() {
     ];
     let lines: String = said.iter().map(|line| format!("{line}\n")).collect();
     fs::write(project.join("s.jsonl"), lines).unwrap();
-    let run = |arguments: &[&str], input: &str| {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_foldline"))
-            .args(arguments)
-            .env("CLAUDE_CONFIG_DIR", &home)
-            .env("HOME", place.folder.path())
-            .env_remove("FOLDLINE_DB")
-            .env("XDG_CONFIG_HOME", place.folder.path())
-            .env("XDG_DATA_HOME", place.folder.path())
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
-        let out = child.wait_with_output().unwrap();
-        assert!(out.status.success());
-        String::from_utf8(out.stdout).unwrap()
-    };
+    let run = |arguments: &[&str], input: &str| place.at_home(arguments, input).0;
     let all: Value = serde_json::from_str(&run(&["blocks", "-f", "json"], "")).unwrap();
     assert_eq!((&all[0]["state"], &all[0]["cost_usd"]), (&json!("active"), &json!(1.0)));
     assert_eq!(
@@ -431,6 +436,154 @@ fn the_windows_of_five_hours_and_their_line() {
     let line = run(&["statusline", "--timezone", &zone], &hook.to_string());
     assert!(line.starts_with("session ≈$1.00 · today"), "{line}");
     assert!(run(&["statusline", "--timezone", &zone], "").starts_with("today ≈$1.00 · block"));
+}
+
+/// Claude Code states the limits of the account to the command of its status line only.
+#[test]
+fn limits_in_the_input_of_the_status_line_are_shown_and_kept() {
+    let place = Place::new(&[]);
+    let project = place.folder.path().join("claude/projects/shop");
+    fs::create_dir_all(&project).unwrap();
+    let now = jiff::Timestamp::now();
+    let used = json!({"input_tokens": 0, "output_tokens": 40_000});
+    let said = answer("s", "m1", &now.to_string(), OPUS, &used);
+    fs::write(project.join("s.jsonl"), format!("{said}\n")).unwrap();
+    let (table, messages) = place.at_home(&["blocks"], "");
+    assert!(!table.contains("five hours") && messages.contains("no log states the limit"));
+
+    let line = |limits: &Value| {
+        let hook =
+            json!({"session_id": "s", "cost": {"total_cost_usd": 0.25}, "rate_limits": limits});
+        let (line, _) = place.at_home(&["statusline"], &hook.to_string());
+        line.split_once("session $0.25 · today ").unwrap().1.trim_end().to_owned()
+    };
+    // Nothing is stated yet, or nothing that can be read.
+    for none in [
+        json!(null),
+        json!({}),
+        json!([1]),
+        json!({"five_hour": null, "x": {"used_percentage": "1"}}),
+    ] {
+        assert!(line(&none).contains(" · block ≈$"), "{none}");
+    }
+    let [soon, later, past] = [3600, 6 * 86_400, -60].map(|seconds| now.as_second() + seconds);
+    let limit = |used: f64, end: i64| json!({"used_percentage": used, "resets_at": end});
+    let stated = json!({
+        "seven_day": limit(13.2, later),
+        "five_hour": limit(42.4, soon),
+        "spend_limit": limit(1e300, past),
+    });
+    let shown = line(&stated);
+    assert!(shown.ends_with(" · 5h 42% · 7d 13%"), "{shown}");
+    let zone = ["--timezone", "UTC"];
+    let stated_limits = || {
+        let (table, messages) = place.at_home(&["blocks", zone[0], zone[1]], "");
+        assert!(!messages.contains("no log states"), "{messages}");
+        assert!(table.contains("active until"), "{table}");
+        table
+            .lines()
+            .take_while(|line| line.contains("% used"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let limits = stated_limits();
+    let end = |seconds: i64| {
+        let end = jiff::Timestamp::from_second(seconds).unwrap();
+        end.to_zoned(jiff::tz::TimeZone::UTC).strftime("%F %H:%M").to_string()
+    };
+    let words = ["five hours: 42% used", "seven days: 13% used"].into_iter().zip([soon, later]);
+    let words: Vec<_> =
+        words.map(|(words, at)| format!("{words}, resets {} (stated at ", end(at))).collect();
+    assert_eq!(limits.len(), 2, "{limits:?}");
+    assert!(limits[0].starts_with(&words[0]) && limits[1].starts_with(&words[1]), "{limits:?}");
+    // They are not rows, and another session that does not state them yet shows those that are known.
+    let (rows, _) = place.at_home(&["blocks", "-f", "json"], "");
+    assert!(!rows.contains("42"), "{rows}");
+    assert!(line(&json!(null)).ends_with(" · 5h 42% · 7d 13%"));
+    // An idle session repeats an older reading of the same window.
+    let idle = json!({"five_hour": limit(12.0, soon), "seven_day": limit(13.2, later)});
+    assert!(line(&idle).ends_with(" · 5h 42% · 7d 13%"));
+    // A later statement replaces that of its window; one that is over is not shown, and nothing else is.
+    let shown = line(&json!({"five_hour": limit(43.0, past), "seven_day": limit(14.0, later)}));
+    assert!(shown.ends_with(" · 7d 14%") && !shown.contains("5h"), "{shown}");
+    let limits = stated_limits();
+    assert!(limits.len() == 1 && limits[0].starts_with("seven days: 14% used"), "{limits:?}");
+    let check = place.folder.path().join("foldline/foldline.db");
+    stdout(&["check", "--db", check.to_str().unwrap()]);
+}
+
+#[test]
+fn limits_in_a_log_are_shown_until_they_are_over() {
+    let now = jiff::Timestamp::now();
+    let at = |seconds: i64| (now + jiff::SignedDuration::from_secs(seconds)).to_string();
+    let line = |seconds: i64, kind: &str, payload: Value| json!({"timestamp": at(seconds), "type": kind, "payload": payload});
+    let count = |seconds: i64, limits: Value| {
+        let info =
+            json!({"total_token_usage": {"input_tokens": 1, "output_tokens": seconds + 1000}});
+        line(
+            seconds,
+            "event_msg",
+            json!({"type": "token_count", "info": info, "rate_limits": limits}),
+        )
+    };
+    let window = |used: f64, minutes: u64, end: i64| json!({"used_percent": used, "window_minutes": minutes, "resets_at": now.as_second() + end});
+    let session = |id: &str| {
+        line(-600, "session_meta", json!({"id": id, "cwd": "/repo/shop", "originator": "codex"}))
+    };
+    let place = Place::new(&[
+        (
+            "rollout-a",
+            vec![
+                session("a"),
+                count(
+                    -500,
+                    json!({"primary": window(30.0, 300, 600), "secondary": window(5.0, 10_080, 9000)}),
+                ),
+                count(
+                    -400,
+                    json!({"primary": window(31.0, 300, 600), "secondary": window(9.0, 10_080, -1)}),
+                ),
+                count(-300, Value::Null),
+            ],
+        ),
+        // Another session of the account, and of a limit of its own.
+        (
+            "rollout-b",
+            vec![
+                session("b"),
+                count(-450, json!({"limit_id": "codex", "primary": window(99.0, 300, 600)})),
+                count(-440, json!({"limit_id": "codex_x", "primary": window(70.0, 300, 600)})),
+            ],
+        ),
+    ]);
+    let logs = place.logs();
+    let logs = logs.to_str().unwrap();
+    place.ingest(&place.logs());
+    let db = place.db();
+    for from in [&[logs][..], &["--db", &db]] {
+        let all = [&["blocks", "--agent", "codex"], from].concat();
+        let table = stdout(&all);
+        let limits: Vec<_> = table.lines().take_while(|line| line.contains("% used")).collect();
+        assert_eq!(limits.len(), 2, "{table}");
+        assert!(limits[0].starts_with("five hours: 31% used, resets "), "{table}");
+        assert!(limits[1].starts_with("codex x, five hours: 70% used, resets "), "{table}");
+    }
+    assert!(!stdout(&["blocks", logs]).contains("five hours"), "they are those of Codex");
+    let sql = "SELECT agent, name, used_percent, window_minutes, session_id FROM limits
+               JOIN sessions ON sessions.id = session ORDER BY session_id, name";
+    let columns = sql.replacen("agent", "limits.agent", 1);
+    let rows: Value =
+        serde_json::from_str(&stdout(&["query", "sql", &columns, "--db", &db, "-f", "json"]))
+            .unwrap();
+    let row = |name: &str, used: f64, minutes: u64, id: &str| json!({"agent": "codex", "name": name, "used_percent": used, "window_minutes": minutes, "session_id": id});
+    let all = [
+        row("primary", 31.0, 300, "a"),
+        row("secondary", 9.0, 10_080, "a"),
+        row("codex_x/primary", 70.0, 300, "b"),
+        row("primary", 99.0, 300, "b"),
+    ];
+    assert_eq!(rows, json!(all));
+    stdout(&["check", "--db", &db]);
 }
 
 /// Droid states the tokens of a session in a settings file next to it.

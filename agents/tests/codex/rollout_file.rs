@@ -238,8 +238,11 @@ fn moment(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from_millis(moment.as_millisecond()))
 }
 
-/// What each event states: the name, the used part and the length of the window, and its end.
-fn stated(log: &Replay) -> Vec<Vec<(String, f64, u64, Option<Timestamp>)>> {
+/// The name of a limit, the used part and the length of the window, and its end.
+type Stated = (String, f64, u64, Option<Timestamp>);
+
+/// What each event states.
+fn stated(log: &Replay) -> Vec<Vec<Stated>> {
     let told = |limit: &Limit| {
         let minutes = limit.window_minutes.unwrap_or_default();
         (limit.name.to_string(), limit.used_percent, minutes, limit.resets_at)

@@ -168,6 +168,14 @@ impl DatabaseArgs {
         self.database.place()
     }
 
+    /// The path of the database, if it is a file and no logs are asked.
+    pub(crate) fn kept(&self) -> Option<PathBuf> {
+        match self.database.place() {
+            Ok(DatabasePlace::File(path)) if self.logs.is_empty() => Some(path),
+            _ => None,
+        }
+    }
+
     /// The database as it was named on the command line.
     #[cfg(feature = "mcp")]
     pub(crate) fn named(&self) -> Option<&Path> {

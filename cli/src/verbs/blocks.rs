@@ -1,4 +1,4 @@
-//! `foldline blocks`: the five-hour windows in which Claude Code counts use.
+//! `foldline blocks`: the stated limits of the account, and the five-hour windows in which Claude Code counts use.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use foldline_domain::{
 use foldline_render::human;
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::usage::Used;
+use super::{limits, usage::Used};
 use crate::{
     answer::{AskArgs, Kind, Layout, Listing, OutputFormat, Printed, Value},
     error::Error,
@@ -111,21 +111,25 @@ pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let AskArgs { database, filters, prices, print } = &args.ask;
     let prices = prices.load()?;
     let (mut filter, zone) = (filters.chosen()?, filters.zone());
-    filter.agent.get_or_insert_with(|| AGENT.to_owned());
+    let agent = filter.agent.get_or_insert_with(|| AGENT.to_owned()).clone();
     let database = database.or_logs(&args.named).open(program)?;
     filters.check_agent(program, Some(&*database))?;
     let sessions = database.usage(&filter)?;
+    let stated = database.limits(&agent)?;
     database.confirm()?;
     let used = Used::new(&sessions, &filter, &prices);
     let now = Timestamp::now().as_millisecond();
     let blocks = blocks(&used);
-    let limits = limits(&blocks, now, args);
+    let given = given_limits(&blocks, now, args);
+    let stated = limits::current(stated, now);
     let active = blocks.last().filter(|block| block.is_active(now));
-    let notes = active.map_or_else(Vec::new, |block| block.notes(now, limits, &zone));
-    let listing = listing(&blocks, now, args.active, limits);
-    print.print(BlocksAnswer { listing, notes }, &zone)?;
+    let notes = active.map_or_else(Vec::new, |block| block.notes(now, given, &zone));
+    let listing = listing(&blocks, now, args.active, given);
+    let stated: Vec<_> = stated.iter().map(|limit| limits::sentence(limit, now, &zone)).collect();
+    let is_stated = !stated.is_empty();
+    print.print(BlocksAnswer { stated, listing, notes }, &zone)?;
     let has_limit = args.token_limit.is_some() || args.cost_limit.is_some();
-    if active.is_some() && !has_limit && print.format == OutputFormat::Table {
+    if active.is_some() && !has_limit && !is_stated && print.format == OutputFormat::Table {
         say(
             "no log states the limit; give it with --token-limit N or --cost-limit USD, or compare with \
              --token-limit max, the most that a past window used",
@@ -236,7 +240,7 @@ const COLUMNS: &str = "state began ended models input_tokens output_tokens cache
 const LESS_IMPORTANT: &str = "cache_write_tokens cache_read_tokens models token_limit cost_limit_usd ended \
     cost_usd_per_hour tokens_per_minute input_tokens output_tokens state";
 
-fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
+fn given_limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     let past = blocks.iter().filter(|block| !block.is_active(now));
     let most = || past.map(|block| all_tokens(&block.sum.tokens)).max();
     let tokens = args.token_limit.and_then(|limit| match limit {
@@ -246,8 +250,9 @@ fn limits(blocks: &[Block<'_>], now: i64, args: &BlocksArgs) -> Limits {
     Limits { tokens, usd: args.cost_limit }
 }
 
-/// The windows as rows, and a human-readable summary of the active one.
+/// The stated limits in sentences, the windows as rows, and a human-readable summary of the active one.
 struct BlocksAnswer {
+    stated: Vec<String>,
     listing: Listing,
     notes: Vec<String>,
 }
@@ -258,9 +263,13 @@ impl Printed for BlocksAnswer {
     }
 
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        let write = |notes: &[String], out: &mut dyn Write| {
+            let mut notes = notes.iter().filter(|_| layout.format == OutputFormat::Table);
+            notes.try_for_each(|note| writeln!(out, "{}", wrap(note, layout.width, 2)))
+        };
+        write(&self.stated, out)?;
         self.listing.write(out, layout)?;
-        let mut notes = self.notes.iter().filter(|_| layout.format == OutputFormat::Table);
-        notes.try_for_each(|note| writeln!(out, "{}", wrap(note, layout.width, 2)))
+        write(&self.notes, out)
     }
 }
 
@@ -413,7 +422,7 @@ mod tests {
         let args = BlocksArgs::augment_args(clap::Command::new("blocks")).get_matches_from(args);
         let args = BlocksArgs::from_arg_matches(&args).unwrap();
         let blocks = blocks(&used);
-        let listing = listing(&blocks, now, true, limits(&blocks, now, &args));
+        let listing = listing(&blocks, now, true, given_limits(&blocks, now, &args));
         assert_eq!(listing.rows.len(), 1);
         assert_eq!(listing.rows[0][13], Value::Integer(2_000_000));
         assert_eq!(listing.rows[0][14], Value::Real(0.5));

@@ -9,6 +9,7 @@ pub(crate) mod errors;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod ingest;
+mod limits;
 pub(crate) mod overview;
 pub(crate) mod prune;
 pub(crate) mod query;

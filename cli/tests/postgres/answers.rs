@@ -161,6 +161,9 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
     assert_equal("names", &sqlite.session_ids().unwrap(), &postgres.session_ids().unwrap());
     assert_equal("agents", &sqlite.agents().unwrap(), &postgres.agents().unwrap());
     assert_equal("folders", &sqlite.folders().unwrap(), &postgres.folders().unwrap());
+    let limits = sqlite.limits("codex").unwrap();
+    assert_eq!(limits.len(), 3, "{limits:?}");
+    assert_equal("limits", &limits, &postgres.limits("codex").unwrap());
     assert_equal(
         "usage",
         &sqlite.usage(&SessionFilter::default()).unwrap(),

@@ -223,6 +223,22 @@ export type Image = {
   placeholder?: Range_of_uint | null;
 };
 
+/** A reading of a limit of the account, as a log states it. It is about all sessions of the account, and holds until its
+ * window ends. Fields may be added: end a literal with `..Limit::default()`. */
+export type Limit = {
+  /** The time at which this is stated. */
+  at?: Timestamp | null;
+  /** The window, as the log names it: `primary`, `five_hour`. The name of a limit that is not of the whole account is
+   * before it: `codex_other/primary`. */
+  name: string;
+  /** The end of the window, after which the reading is outdated. */
+  resets_at?: Timestamp | null;
+  /** The used part in percent, which may exceed 100; finite. */
+  used_percent: number;
+  /** The length of the window in minutes. */
+  window_minutes?: number | null;
+};
+
 /** One session of the list. Moments are milliseconds since 1970. */
 export type ListedSession = {
   agent: string | null;
@@ -380,6 +396,9 @@ export type Session = {
   duration_ms?: number | null;
   /** The time of its end. */
   ended_at?: Timestamp | null;
+  /** The limits of the account; the latest statement of each, by name. Statements add up: an update has the changed
+   * ones. */
+  limits?: Limit[] | null;
   /** The latest model. */
   model?: string | null;
   /** The outcome. */
