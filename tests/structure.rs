@@ -11,10 +11,10 @@ const BUDGETS: [(&str, usize); 10] = [
     ("domain", 8_460),
     ("agents", 20_490),
     ("render", 10_500),
-    ("database", 8_640),
+    ("database", 9_000),
     ("otlp", 1_700),
-    ("testkit", 5_410),
-    ("cli", 26_000),
+    ("testkit", 5_500),
+    ("cli", 26_700),
     ("fleet", 11_600),
 ];
 

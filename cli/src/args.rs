@@ -14,6 +14,7 @@ use super::verbs::{
     errors::ErrorsArgs,
     export::ExportArgs,
     files::FilesArgs,
+    forget::ForgetArgs,
     ingest::IngestArgs,
     prune::PruneArgs,
     query::QueryArgs,
@@ -78,6 +79,8 @@ pub(super) enum Command {
     Ingest(IngestArgs),
     /// Delete the entries of old sessions
     Prune(PruneArgs),
+    /// Remove sessions for good: they do not come back when their logs are read again
+    Forget(ForgetArgs),
 
     /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]

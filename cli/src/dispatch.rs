@@ -21,8 +21,8 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, doctor, errors, export, files, ingest, overview, prune, query,
-        replay, run, search, sessions, shell, show, statusline, task, tools, usage, verify,
+        audit_key, blocks, check, doctor, errors, export, files, forget, ingest, overview, prune,
+        query, replay, run, search, sessions, shell, show, statusline, task, tools, usage, verify,
     },
 };
 
@@ -84,6 +84,7 @@ impl Program {
             Command::Export(args) => export::run(self, args),
             Command::Ingest(args) => ingest::run(self, args),
             Command::Prune(args) => prune::run(args),
+            Command::Forget(args) => forget::run(self, args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
             #[cfg(feature = "mcp")]

@@ -83,6 +83,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "prune",
         ["foldline prune --older-than 90d --dry-run", "foldline prune --older-than 90d --compact"],
     ),
+    ("forget", ["foldline forget latest", "foldline forget --project shop --before 90d --dry-run"]),
     ("serve", ["foldline serve", "foldline serve --db team.db"]),
     ("mcp", ["foldline mcp --print-config claude", "foldline mcp --redact --print-config codex"]),
     ("doctor", ["foldline doctor", "foldline doctor log.jsonl --strict"]),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::logs::stdout;
 
-fn session(id: &str) -> Vec<String> {
+pub(crate) fn session(id: &str) -> Vec<String> {
     [
         json!({"type": "system", "subtype": "init", "cwd": "/p", "session_id": id, "tools": [], "model": format!("model-{id}")}),
         json!({"type": "tool_call", "id": "call_0", "messageId": "m", "toolId": "Read", "toolName": "Read",

@@ -18,6 +18,7 @@ mod extreme_numbers;
 mod faults;
 mod first_hour;
 mod follow;
+mod forget;
 mod hostile;
 #[path = "../../render/tests/html/hostile.rs"]
 mod hostile_page;

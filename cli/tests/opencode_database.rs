@@ -15,13 +15,13 @@ const TABLES: &str = "
                        time_updated INTEGER, data TEXT);";
 
 /// A home with a database of opencode, which stays open.
-struct OpencodeHome {
-    home: Home,
+pub(crate) struct OpencodeHome {
+    pub(crate) home: Home,
     opencode: Connection,
 }
 
 impl OpencodeHome {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Home::empty();
         let folder = home.path().join(".local/share/opencode");
         fs::create_dir_all(&folder).unwrap();
@@ -39,13 +39,13 @@ impl OpencodeHome {
         self.home.path().join(".local/share/opencode/opencode.db")
     }
 
-    fn add(&self, id: &str, title: &str) {
+    pub(crate) fn add(&self, id: &str, title: &str) {
         let sql = "INSERT INTO session VALUES (?1, 'p', NULL, 's', '/srv/ada', ?2, '1.2.0', NULL, 1780000000000, 1780000000000)";
         self.opencode.execute(sql, (id, title)).unwrap();
         self.say(id, "1");
     }
 
-    fn say(&self, session: &str, message: &str) {
+    pub(crate) fn say(&self, session: &str, message: &str) {
         let tokens = json!({"input": 60, "output": 7, "reasoning": 3, "cache": {"read": 30, "write": 10}, "total": 110});
         let info = json!({"role": "assistant", "time": {"created": 1_780_000_000_000_i64}, "cost": 0.5, "tokens": tokens,
                           "modelID": "large-1", "providerID": "acme", "finish": "stop"});
@@ -59,7 +59,7 @@ impl OpencodeHome {
     }
 
     /// The titles and the input tokens of all sessions.
-    fn sessions(&self) -> Vec<(String, u64)> {
+    pub(crate) fn sessions(&self) -> Vec<(String, u64)> {
         let sessions = self.home.json(&["sessions"]);
         let row = |row: &Value| {
             (row["title"].as_str().unwrap().to_owned(), row["input_tokens"].as_u64().unwrap())

@@ -328,6 +328,7 @@ fn helps_have_examples_the_environment_and_one_meaning_of_f() {
         "export",
         "ingest",
         "prune",
+        "forget",
         "serve",
         "doctor",
         "verify",

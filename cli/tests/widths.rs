@@ -75,6 +75,7 @@ const FILES: &[(&str, &[&str])] = &[
     ("verify", &["foldline verify logs.audit", "foldline verify one.audit --source one.jsonl"]),
     ("ingest", &["foldline ingest .claude .codex --db logs.db --audit logs.audit"]),
     ("prune", &["foldline prune --db logs.db --older-than 2026-06-01 --dry-run"]),
+    ("forget", &["foldline forget --before 2026-06-01 --dry-run"]),
     (
         "query",
         &[

@@ -5,6 +5,7 @@
 //! state is read, and a file with contents that this database did not write is rejected and stays unchanged.
 
 mod file;
+mod paths;
 mod trail;
 
 use std::{io, path::Path, time::Duration};
@@ -17,6 +18,7 @@ use foldline_database::{
 use foldline_domain::{Json, Text, audit::AuditChain};
 use foldline_render::human;
 
+pub(crate) use self::paths::OutputPaths;
 pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
 pub use self::trail::{TrailRecords, whole_trails};
 use self::{

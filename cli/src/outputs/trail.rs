@@ -12,7 +12,7 @@ use super::file::{FileState, LockedFile, OutputFile};
 use crate::{error::Error, random};
 
 /// The prefix of the name of an audit trail in the database; its identity follows.
-const PREFIX: &str = "audit ";
+pub(super) const PREFIX: &str = "audit ";
 
 /// An upper limit of the length of the first record.
 pub(crate) const MAX_FIRST: u64 = 4096;
@@ -204,6 +204,6 @@ fn known(database: &Database) -> Result<impl Iterator<Item = KnownOutput> + use<
     Ok(database.outputs()?.into_iter().filter(|known| known.name.starts_with(PREFIX)))
 }
 
-fn state(known: &KnownOutput) -> serde_json::Result<FileState> {
+pub(super) fn state(known: &KnownOutput) -> serde_json::Result<FileState> {
     serde_json::from_str(known.state.get())
 }

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod errors;
 pub(crate) mod export;
 pub(crate) mod files;
+pub(crate) mod forget;
 pub(crate) mod ingest;
 mod limits;
 pub(crate) mod overview;

@@ -30,7 +30,7 @@ impl Database {
             return Ok(None);
         };
         let known = self.known(
-            "SELECT name FROM copies JOIN sources ON sources.id = copies.source
+            "SELECT name, forgotten FROM copies JOIN sources ON sources.id = copies.source
              WHERE copies.inode = ?1 AND copies.device = ?2 AND copies.size = ?3
                AND copies.changed_ns = ?4",
             params![inode.cast_signed(), device.cast_signed(), file.size.cast_signed(), changed],

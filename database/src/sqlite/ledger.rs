@@ -256,7 +256,8 @@ fn write(
         let sql = "UPDATE sources SET max_offset = max(max_offset, ?2) WHERE id = ?1";
         run(transaction, sql, params![id, reached.cast_signed()])?;
     }
-    let mut receipt = SourceWriter::new(transaction, id, task.as_deref()).write(&output.parts)?;
+    let mut receipt =
+        SourceWriter::new(transaction, id, source, task.as_deref())?.write(&output.parts)?;
     receipt.warnings += output.warnings;
     Ok(receipt)
 }

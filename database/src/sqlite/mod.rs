@@ -16,6 +16,7 @@ mod clean;
 mod copies;
 mod crc;
 mod error;
+mod forget;
 mod ledger;
 mod limits;
 mod open;
@@ -46,6 +47,7 @@ pub use self::{
     check::Finding,
     copies::Copy,
     error::SqliteError,
+    forget::Forgotten,
     outbox::{KnownOutput, Output},
     prune::Pruned,
     replace::Replacement,

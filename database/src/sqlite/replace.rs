@@ -7,6 +7,7 @@ use super::{
     Ahead, Database, SqliteError,
     copies::{self, Copy},
     crc::sum_sessions,
+    forget,
     statements::{find, list, run},
 };
 
@@ -52,6 +53,7 @@ impl Database {
             Ok(Kept { session_id: row.get(0)?, task: row.get(1)?, pruned_to: row.get(2)? })
         })?;
         let copies = copies::copies_of(&self.connection, source)?;
+        forget::renumber(&self.connection, source)?;
         run(&self.connection, "DELETE FROM sources WHERE name = ?1", [source.as_str()])?;
         Ok(Replacement { source: source.clone(), sessions, copies })
     }

@@ -25,7 +25,9 @@ CREATE TABLE sources (
     -- search index for that.
     session     INTEGER REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED,
     -- A log that continues in another file restarts at byte 0, and its earlier entries are further on.
-    max_offset  INTEGER NOT NULL DEFAULT 0 -- the greatest offset in any of its files
+    max_offset  INTEGER NOT NULL DEFAULT 0, -- the greatest offset in any of its files
+    -- All of its sessions were forgotten: it is known only so that its log, and copies of that, are not read again.
+    forgotten   INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
@@ -33,6 +35,7 @@ CREATE INDEX sources_by_session ON sources (session);
 CREATE INDEX sources_by_first_line ON sources (first_line);
 -- SQLite compares the index with the column, which no checksum covers.
 CREATE INDEX sources_by_max_offset ON sources (max_offset);
+CREATE INDEX sources_by_forgotten ON sources (forgotten);
 
 -- Contents that are the beginning of a source, and the file that had each: a copy, which adds nothing.
 CREATE TABLE copies (
@@ -109,6 +112,19 @@ CREATE INDEX sessions_by_source ON sessions (source, session_id);
 CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
 CREATE INDEX sessions_by_task ON sessions (task);
+
+-- Sessions that were removed for good, so that rows of them are not written again.
+CREATE TABLE forgotten (
+    id         INTEGER PRIMARY KEY,
+    source     TEXT NOT NULL,           -- the name of its source
+    number     INTEGER,                 -- within the source; NULL: the source is read again, and may number it anew
+    agent      TEXT,
+    session_id TEXT,
+    anywhere   INTEGER NOT NULL,        -- the id is forgotten in all logs: no other session had it
+    crc32      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX forgotten_by_number ON forgotten (source, number);
+CREATE INDEX forgotten_by_session_id ON forgotten (session_id);
 
 -- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
 CREATE TABLE folders (

@@ -19,6 +19,8 @@ pub struct Known {
     pub name: SourceName,
     /// The read position.
     pub checkpoint: Checkpoint,
+    /// All of its sessions were forgotten, so nothing more is read of it.
+    pub is_forgotten: bool,
 }
 
 /// A file that was read to its end, or was found to be a copy, and what the system said of it then.
@@ -36,6 +38,8 @@ pub struct Settled {
     pub is_copy: bool,
     /// The metadata of the file.
     pub file: Identity,
+    /// Whether all sessions of the source were forgotten.
+    pub is_forgotten: bool,
 }
 
 impl Database {
@@ -44,10 +48,11 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn settled(&self) -> Result<Vec<Settled>, SqliteError> {
-        let sql = "SELECT name, path, format, complete, false, device, inode, size, changed_ns FROM sources
+        let sql = "SELECT name, path, format, complete, false, device, inode, size, changed_ns, forgotten FROM sources
                    WHERE changed_ns IS NOT NULL AND inode IS NOT NULL AND read_length > 0
                    UNION ALL
-                   SELECT name, path, format, complete, true, copies.device, copies.inode, copies.size, copies.changed_ns
+                   SELECT name, path, format, complete, true, copies.device, copies.inode, copies.size, copies.changed_ns,
+                          forgotten
                    FROM copies JOIN sources ON sources.id = copies.source
                    WHERE copies.changed_ns IS NOT NULL AND copies.inode IS NOT NULL";
         let settled = |row: &dyn Row| {
@@ -65,6 +70,7 @@ impl Database {
                 complete: row.get(3)?,
                 is_copy: row.get(4)?,
                 file,
+                is_forgotten: row.get(9)?,
             })
         };
         self.with(|connection| list(connection, sql, [], settled))
@@ -75,7 +81,10 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn sources_at(&self, path: &str) -> Result<Vec<Known>, SqliteError> {
-        self.known("SELECT name FROM sources WHERE path = ?1 ORDER BY id DESC", params![path])
+        self.known(
+            "SELECT name, forgotten FROM sources WHERE path = ?1 ORDER BY id DESC",
+            params![path],
+        )
     }
 
     /// The sources last seen as this file.
@@ -84,7 +93,7 @@ impl Database {
     /// The database cannot be read.
     pub fn sources_of_file(&self, device: u64, inode: u64) -> Result<Vec<Known>, SqliteError> {
         self.known(
-            "SELECT name FROM sources WHERE inode = ?1 AND device = ?2 ORDER BY id DESC",
+            "SELECT name, forgotten FROM sources WHERE inode = ?1 AND device = ?2 ORDER BY id DESC",
             params![inode.cast_signed(), device.cast_signed()],
         )
     }
@@ -95,7 +104,7 @@ impl Database {
     /// The database cannot be read.
     pub fn sources_beginning(&self, first_line: Digest) -> Result<Vec<Known>, SqliteError> {
         self.known(
-            "SELECT name FROM sources WHERE first_line = ?1 ORDER BY id",
+            "SELECT name, forgotten FROM sources WHERE first_line = ?1 ORDER BY id",
             params![first_line.as_bytes()],
         )
     }
@@ -120,17 +129,19 @@ impl Database {
         Ok(name)
     }
 
+    /// The sources whose names, and whether they are forgotten, a query returns.
     pub(super) fn known(
         &self,
         sql: &str,
         parameters: impl Params,
     ) -> Result<Vec<Known>, SqliteError> {
-        let names: Vec<String> =
-            self.with(|connection| list(connection, sql, parameters, |row| row.get(0)))?;
+        let named = |row: &dyn Row| Ok((row.get::<String>(0)?.into(), row.get(1)?));
+        let names: Vec<(SourceName, bool)> =
+            self.with(|connection| list(connection, sql, parameters, named))?;
         let mut known = Vec::new();
-        for name in names.into_iter().map(SourceName::from) {
+        for (name, is_forgotten) in names {
             if let Some(checkpoint) = self.stored(&name)? {
-                known.push(Known { name, checkpoint });
+                known.push(Known { name, checkpoint, is_forgotten });
             }
         }
         Ok(known)

@@ -63,6 +63,8 @@ pub(super) enum Skipped {
         /// The other file.
         original: PathBuf,
     },
+    /// Its sessions were removed for good.
+    Forgotten,
 }
 
 impl fmt::Display for Skipped {
@@ -77,6 +79,7 @@ impl fmt::Display for Skipped {
             Self::BrokenLink => f.write_str("a link without a target"),
             Self::OtherName { of } => write!(f, "another name of {}", of.display()),
             Self::Output => f.write_str("written by this command"),
+            Self::Forgotten => f.write_str("forgotten"),
             Self::Copy { original } => write!(f, "a copy of {}", original.display()),
         }
     }

@@ -1,10 +1,11 @@
 //! [`SourceWriter`]: writes rows into their tables, within a transaction.
 
 mod entries;
+mod forgotten;
 mod tools;
 mod totals;
 
-use foldline::ledger::Receipt;
+use foldline::ledger::{Receipt, SourceName};
 use foldline_domain::{
     CorrId, Outcome, Session, SessionId, SessionKey, Text, Timestamp, Warning, WarningKind,
 };
@@ -20,6 +21,9 @@ use crate::{Change, EntryRow, Fold, NewEntry, Warnings};
 pub(super) struct SourceWriter<'t> {
     transaction: &'t Connection,
     source: i64,
+    name: &'t SourceName,
+    /// Whether any session was ever forgotten.
+    has_forgotten: bool,
     /// The task of new sessions; the default is the session's id.
     task: Option<&'t str>,
     receipt: Receipt,
@@ -74,8 +78,14 @@ impl Place {
 }
 
 impl<'t> SourceWriter<'t> {
-    pub(super) fn new(transaction: &'t Connection, source: i64, task: Option<&'t str>) -> Self {
-        Self { transaction, source, task, receipt: Receipt::default() }
+    pub(super) fn new(
+        transaction: &'t Connection,
+        source: i64,
+        name: &'t SourceName,
+        task: Option<&'t str>,
+    ) -> rusqlite::Result<Self> {
+        let has_forgotten = forgotten::any(transaction)?;
+        Ok(Self { transaction, source, name, has_forgotten, task, receipt: Receipt::default() })
     }
 
     /// Writes the rows of a segment; returns what was added.
@@ -86,6 +96,9 @@ impl<'t> SourceWriter<'t> {
 
     fn write_part(&mut self, key: SessionKey, part: &Fold) -> rusqlite::Result<()> {
         let stored = self.session(key)?;
+        if self.has_forgotten && self.is_forgotten(key, stored.as_ref(), &part.facts)? {
+            return Ok(());
+        }
         // A change to an unknown entry becomes a warning, which is also a row.
         let mut unknown = Warnings::default();
         for (corr_id, change) in &part.changes {

@@ -7,6 +7,8 @@
 //!
 //! A database of an agent is identified by its path or inode, and replaces what was read of it.
 //!
+//! Nothing is read of a source that was forgotten, nor of its copies.
+//!
 //! Not detected: a copy of an earlier state of a log that was deleted, if no run saw both; and a change that
 //! the system does not record ([`Identity::is_untouched_since`]).
 
@@ -101,6 +103,8 @@ pub(super) struct Planner<'a> {
     settled: HashMap<(u64, u64), Settled>,
     /// The sources that are assigned to a file.
     claimed: BTreeSet<SourceName>,
+    /// The sources that were forgotten.
+    forgotten: BTreeSet<SourceName>,
     /// The names of new sources.
     named: BTreeSet<SourceName>,
     plans: Vec<Plan>,
@@ -124,8 +128,20 @@ impl<'a> Planner<'a> {
     ) -> Self {
         let (registry, openers) = (&program.registry, program.openers());
         let (settled, claimed, named) = (HashMap::new(), BTreeSet::new(), BTreeSet::new());
-        let (plans, copies) = (Vec::new(), Vec::new());
-        Self { database, args, registry, openers, summary, settled, claimed, named, plans, copies }
+        let (plans, copies, forgotten) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self {
+            database,
+            args,
+            registry,
+            openers,
+            summary,
+            settled,
+            claimed,
+            forgotten,
+            named,
+            plans,
+            copies,
+        }
     }
 
     /// Compares the files. The summary counts the files with nothing to read.
@@ -171,6 +187,8 @@ impl<'a> Planner<'a> {
         }
         for (first_line, files) in by_beginning {
             let known = self.known(first_line, &files)?;
+            let forgotten = known.iter().filter(|known| known.is_forgotten);
+            self.forgotten.extend(forgotten.map(|known| known.name.clone()));
             let mut copies = Vec::new();
             for known in &known {
                 copies.extend(self.database.copies_of(&known.name)?);
@@ -210,10 +228,13 @@ impl<'a> Planner<'a> {
                 return false;
             }
             names.insert(number, path.to_owned());
-            self.summary.skip(path, Skipped::Copy { original: known.path.clone().into() });
+            let original = known.path.clone().into();
+            let is_forgotten = known.is_forgotten;
+            self.summary.skip(path, copy(original, is_forgotten));
             return true;
         }
         let is_as_asked = (known.complete || !self.args.complete) && self.args.task.is_none();
+        let is_as_asked = is_as_asked || known.is_forgotten;
         if !is_as_asked
             || known.path != path.to_string_lossy()
             || names.contains_key(&number)
@@ -222,11 +243,15 @@ impl<'a> Planner<'a> {
             return false;
         }
         names.insert(number, path.to_owned());
-        self.summary.unchanged += 1;
+        match known.is_forgotten {
+            true => self.summary.skip(path, Skipped::Forgotten),
+            false => self.summary.unchanged += 1,
+        }
         true
     }
 
-    /// A database is read again as a whole when it has changed.
+    /// A database is read again as a whole when it has changed, even if all of its sessions were forgotten: others are
+    /// added to it.
     fn rewritten(&mut self, found: Found) -> Result<(), Error> {
         let mut known = self.database.sources_at(&found.path.to_string_lossy())?;
         if let Some((device, inode)) = found.number() {
@@ -277,10 +302,12 @@ impl<'a> Planner<'a> {
             Decision::Failed(error) => self.summary.fail(path, error.reason()),
             Decision::Copy { original, content, of } => {
                 let source = of.or_else(|| names.get(&original).cloned());
+                let is_forgotten =
+                    source.as_ref().is_some_and(|source| self.forgotten.contains(source));
                 if let Some((source, content)) = source.zip(content) {
                     self.copies.push(Copy { source, content, file: found.status });
                 }
-                self.summary.skip(path, Skipped::Copy { original });
+                self.summary.skip(path, copy(original, is_forgotten));
             }
             Decision::New => {
                 let name = self.free_name(path)?;
@@ -288,9 +315,13 @@ impl<'a> Planner<'a> {
                 self.push(found, name, Start::New);
             }
             Decision::Continues(known) => {
-                let Known { name, checkpoint, .. } = *known;
+                let Known { name, checkpoint, is_forgotten } = *known;
                 self.claimed.insert(name.clone());
                 names.insert(path.clone(), name.clone());
+                if is_forgotten {
+                    self.summary.skip(path, Skipped::Forgotten);
+                    return Ok(());
+                }
                 if self.args.task.is_some() && checkpoint.facts.task != self.task(path) {
                     self.summary.other_task += 1;
                 }
@@ -346,4 +377,9 @@ impl<'a> Planner<'a> {
         };
         Some(name.to_string_lossy().into_owned())
     }
+}
+
+/// Why a copy adds nothing.
+fn copy(original: PathBuf, is_forgotten: bool) -> Skipped {
+    if is_forgotten { Skipped::Forgotten } else { Skipped::Copy { original } }
 }
