@@ -57,7 +57,10 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
     }
 
     fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<DynExecutor> {
-        self.executor.of_file(path, beside).map(DynExecutor::new)
+        // A log stays the same log when it is compressed.
+        let is_packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+        let named = if is_packed { path.with_extension("") } else { path.to_owned() };
+        self.executor.of_file(&named, beside).map(DynExecutor::new)
     }
 
     fn opener(&self) -> Option<Arc<dyn Opener>> {

@@ -106,6 +106,8 @@ fn paths_state_sessions_and_their_parents() {
     let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}"#;
     let root = "/home/ada/.cursor/projects/app/agent-transcripts/1";
     assert_eq!(ids(&facts_of(&cursor, &format!("{root}/1.jsonl"), line)), [Some("1"), None]);
+    // A log stays the same log when it is compressed.
+    assert_eq!(ids(&facts_of(&cursor, &format!("{root}/1.jsonl.gz"), line)), [Some("1"), None]);
     let child = facts_of(&cursor, &format!("{root}/subagents/2.jsonl"), line);
     assert_eq!(ids(&child), [Some("2"), Some("1")]);
     let gemini = DynExecutor::new(GeminiSession::default());

@@ -16,6 +16,7 @@ use super::verbs::{
     files::FilesArgs,
     forget::ForgetArgs,
     ingest::IngestArgs,
+    keep::KeepArgs,
     prune::PruneArgs,
     query::QueryArgs,
     replay::ReplayArgs,
@@ -81,6 +82,8 @@ pub(super) enum Command {
     Prune(PruneArgs),
     /// Remove sessions for good: they do not come back when their logs are read again
     Forget(ForgetArgs),
+    /// Keep a copy of each log beside the database, for the time after the agent deletes it
+    Keep(KeepArgs),
 
     /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]

@@ -21,8 +21,9 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, doctor, errors, export, files, forget, ingest, overview, prune,
-        query, replay, run, search, sessions, shell, show, statusline, task, tools, usage, verify,
+        audit_key, blocks, check, doctor, errors, export, files, forget, ingest, keep, overview,
+        prune, query, replay, run, search, sessions, shell, show, statusline, task, tools, usage,
+        verify,
     },
 };
 
@@ -85,6 +86,7 @@ impl Program {
             Command::Ingest(args) => ingest::run(self, args),
             Command::Prune(args) => prune::run(args),
             Command::Forget(args) => forget::run(self, args),
+            Command::Keep(args) => keep::run(self, args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
             #[cfg(feature = "mcp")]

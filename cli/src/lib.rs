@@ -14,6 +14,7 @@ mod error;
 mod finder;
 mod help;
 mod homes;
+mod kept;
 mod log;
 mod logging;
 mod malformed;

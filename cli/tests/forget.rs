@@ -1,10 +1,17 @@
 //! Sessions that are forgotten are removed for good, and do not come back when their logs are read again.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 
 use crate::{first_hour::Home, interleaved::session, opencode_database::OpencodeHome};
+
+/// A file of Droid beside a log, which states the tokens of the session.
+const SETTINGS: &str = r#"{"model":"large","autonomyMode":"normal","tokenUsage":{"inputTokens":70000,"outputTokens":9}}"#;
 
 /// The agents of the sessions.
 fn agents(home: &Home) -> Vec<String> {
@@ -20,7 +27,7 @@ fn database(home: &Home) -> String {
     home.path().join(".local/share/foldline/foldline.db").to_str().unwrap().to_owned()
 }
 
-/// A line that the session of Claude Code goes on with.
+/// A further line of the session of Claude Code.
 fn more(home: &Home) -> String {
     let log = fs::read_to_string(home.log()).unwrap();
     log.lines().next().unwrap().replace("u1", "u9").replace("Mend the cart", "Paint the horse")
@@ -118,8 +125,7 @@ fn sessions_are_chosen_by_name_project_and_time() {
 fn a_companion_goes_with_its_session() {
     let home = Home::new();
     let log = home.path().join(".factory/sessions/-repo/b.jsonl");
-    let settings = r#"{"model":"large","tokenUsage":{"inputTokens":70000,"outputTokens":9}}"#;
-    fs::write(log.with_file_name("b.settings.json"), settings).unwrap();
+    fs::write(log.with_file_name("s-1.settings.json"), SETTINGS).unwrap();
     home.ask(&["sessions"]);
     let droid = home.json(&["sessions", "--agent", "droid"])[0]["number"].to_string();
     home.ask(&["forget", &droid]);
@@ -198,4 +204,154 @@ fn an_audit_trail_keeps_its_records() {
     assert!(home.ask(&["check", "--db", db, "--audit", trail]).contains("sound: "));
     home.ask(&["ingest", "--db", db, "--audit", trail]);
     assert_eq!(fs::read(trail).unwrap(), before);
+}
+
+/// The files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+/// The folder of the kept logs of a home.
+fn kept(home: &Home) -> PathBuf {
+    format!("{}.logs", database(home)).into()
+}
+
+/// The answers that do not depend on where logs are, nor on their order.
+fn answers(home: &Home, db: &str) -> Vec<Value> {
+    let questions: [&[&str]; 4] =
+        [&["sessions"], &["usage", "--by", "day,agent,model"], &["tools"], &["search", "cart"]];
+    let ask = |question: &&[&str]| {
+        let mut rows = home.json(&[question, &["--db", db][..]].concat());
+        for row in rows.as_array_mut().unwrap() {
+            let row = row.as_object_mut().unwrap();
+            for column in ["number", "source"] {
+                row.remove(column);
+            }
+            if question[0] == "search" {
+                row.remove("session");
+            }
+        }
+        rows
+    };
+    questions.iter().map(ask).collect()
+}
+
+#[test]
+fn logs_are_kept_and_can_be_read_again() {
+    let home = Home::new();
+    let droid = home.path().join(".factory/sessions/-repo/b.jsonl");
+    let settings = droid.with_file_name("s-1.settings.json");
+    fs::write(&settings, SETTINGS).unwrap();
+    home.ask(&["sessions"]);
+    assert!(home.ask(&["keep"]).starts_with("off: "));
+    assert!(!kept(&home).exists());
+
+    let said = home.ask(&["keep", "on"]);
+    assert!(said.starts_with("on: ") && said.contains("kept: 3 logs ("), "{said}");
+    assert!(said.contains("deletes its logs after 30 days"), "{said}");
+    fs::write(home.path().join(".claude/settings.json"), r#"{"cleanupPeriodDays": 7}"#).unwrap();
+    assert!(home.ask(&["keep", "status"]).contains("after 7 days"));
+    let first = files(&kept(&home));
+    assert_eq!(first.len(), 3);
+
+    // A log that has grown replaces its earlier copy at the next answer.
+    let line = more(&home);
+    home.change(|log| format!("{log}{line}\n"));
+    home.ask(&["sessions"]);
+    let second = files(&kept(&home));
+    assert_eq!(second.len(), 3);
+    assert_eq!(second.iter().filter(|file| first.contains(file)).count(), 2);
+    let folders = fs::read_dir(kept(&home)).unwrap().count();
+    assert!(folders <= 3, "{folders}");
+
+    let db = database(&home);
+    let before = answers(&home, &db);
+    [home.log(), droid, settings].iter().for_each(|log| fs::remove_file(log).unwrap());
+    home.ask(&["sessions"]);
+    assert_eq!(files(&kept(&home)), second);
+    let new = home.path().join("new.db");
+    let (new, folder) = (new.to_str().unwrap(), kept(&home));
+    home.ask(&["ingest", folder.to_str().unwrap(), "--db", new]);
+    assert_eq!(answers(&home, new), before);
+    assert!(home.ask(&["replay", second[0].to_str().unwrap()]).len() > 20);
+    assert!(home.ask(&["check"]).contains("sound: "));
+
+    let said = home.ask(&["forget", "aaaa"]);
+    assert!(said.contains("forgot 1 file in the folder of kept logs"), "{said}");
+    let left = files(&kept(&home));
+    assert_eq!(left.len(), 2);
+    assert!(left.iter().all(|file| second.contains(file)));
+    assert!(home.ask(&["check"]).contains("sound: "));
+
+    home.ask(&["keep", "off"]);
+    fs::write(home.log(), line.replace("aaaaaaaa", "bbbbbbbb").replace("u9", "w9") + "\n").unwrap();
+    home.ask(&["sessions"]);
+    assert_eq!(files(&kept(&home)), left);
+    assert!(home.ask(&["keep"]).contains("kept: 2 logs"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_cannot_be_kept_is_reported_and_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    home.ask(&["keep", "on"]);
+    let file = &files(&kept(&home))[0];
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::remove_dir_all(kept(&home)).unwrap();
+    fs::write(kept(&home), "").unwrap();
+    let line = more(&home);
+    home.change(|log| format!("{log}{line}\n"));
+    let output = home.run(&["search", "horse"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("foldline.db.logs: logs are not kept: "), "{error}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("horse"));
+    fs::remove_file(kept(&home)).unwrap();
+    home.ask(&["sessions"]);
+    assert_eq!(files(&kept(&home)).len(), 1);
+}
+
+/// Only the rest of a long log that has grown is compressed.
+#[test]
+fn a_long_log_is_kept_as_it_grows() {
+    let home = Home::new();
+    let line = more(&home);
+    let lines = |range: std::ops::Range<usize>| {
+        let line = |number| line.replace("u9", &format!("w{number}")) + "\n";
+        range.map(line).collect::<String>()
+    };
+    home.change(|log| log + &lines(0..5000));
+    assert!(fs::metadata(home.log()).unwrap().len() > 1 << 20);
+    home.ask(&["sessions"]);
+    home.ask(&["keep", "on"]);
+    let size = || files(&kept(&home)).iter().map(|file| fs::metadata(file).unwrap().len()).max();
+    let first = size();
+    home.change(|log| log + &lines(5000..5010));
+    home.ask(&["sessions"]);
+    assert!(size() > first);
+    assert_eq!(files(&kept(&home)).len(), 2);
+    assert!(files(&kept(&home)).iter().any(|file| content(file) == fs::read(home.log()).unwrap()));
+    // A copy that is gone is made again.
+    fs::remove_dir_all(kept(&home)).unwrap();
+    home.change(|log| log + &lines(5010..5020));
+    home.ask(&["sessions"]);
+    let copies = files(&kept(&home));
+    assert_eq!(copies.len(), 1);
+    assert!(content(&copies[0]) == fs::read(home.log()).unwrap());
+}
+
+/// The content of a copy.
+fn content(file: &Path) -> Vec<u8> {
+    let mut content = Vec::new();
+    let file = fs::File::open(file).unwrap();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut content).unwrap();
+    content
 }

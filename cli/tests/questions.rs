@@ -329,6 +329,7 @@ fn helps_have_examples_the_environment_and_one_meaning_of_f() {
         "ingest",
         "prune",
         "forget",
+        "keep",
         "serve",
         "doctor",
         "verify",

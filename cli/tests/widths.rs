@@ -76,6 +76,7 @@ const FILES: &[(&str, &[&str])] = &[
     ("ingest", &["foldline ingest .claude .codex --db logs.db --audit logs.audit"]),
     ("prune", &["foldline prune --db logs.db --older-than 2026-06-01 --dry-run"]),
     ("forget", &["foldline forget --before 2026-06-01 --dry-run"]),
+    ("keep", &["foldline keep", "foldline keep --db logs.db"]),
     (
         "query",
         &[

@@ -20,6 +20,7 @@ use crate::{
     error::Error,
     exit,
     homes::DatabaseOption,
+    kept::KeptLogs,
     options::sentence_width,
     outputs::OutputPaths,
     program::Program,
@@ -91,6 +92,8 @@ pub(crate) fn run(program: &Program, args: &ForgetArgs) -> Result<u8, Error> {
     }
     if !args.dry_run {
         database.close()?;
+        let kept = KeptLogs::of(&db);
+        forgotten.kept.iter().try_for_each(|file| kept.remove(file))?;
     }
     let report = report(&forgotten, &outputs, args.dry_run);
     let report = wrap_lines(&report, sentence_width());
@@ -120,7 +123,7 @@ impl ForgetArgs {
 }
 
 fn report(forgotten: &Forgotten, outputs: &OutputPaths, dry_run: bool) -> String {
-    let Forgotten { sessions, entries, calls, bytes, logs } = forgotten;
+    let Forgotten { sessions, entries, calls, bytes, logs, kept } = forgotten;
     let verb = if dry_run { "would forget" } else { "forgot" };
     let mut report = format!(
         "{verb} {} ({}, {}, {} of text), their tokens and warnings\n",
@@ -131,6 +134,9 @@ fn report(forgotten: &Forgotten, outputs: &OutputPaths, dry_run: bool) -> String
     );
     if *sessions == 0 {
         return report;
+    }
+    if !kept.is_empty() {
+        report += &format!("{verb} {} in the folder of kept logs\n", number_of(kept.len(), "file"));
     }
     let there = logs.iter().filter(|log| std::path::Path::new(log).exists()).count();
     if there > 0 {

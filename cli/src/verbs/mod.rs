@@ -10,6 +10,7 @@ pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod ingest;
+pub(crate) mod keep;
 mod limits;
 pub(crate) mod overview;
 pub(crate) mod prune;

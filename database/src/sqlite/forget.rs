@@ -4,7 +4,8 @@
 //! No row of that session is written again when its log grows, nor of another log with the id, unless a session of that
 //! id was kept. A source without further sessions is forgotten as a whole, with everything that is added to its log
 //! later: its row only keeps the path and the digests by which the log, its copies and its growth are recognised. A
-//! source with sessions that were not chosen, such as the database of an agent, is read on.
+//! source with sessions that were not chosen, such as the database of an agent, is read on. Of neither, a copy of the raw
+//! log is kept.
 
 use foldline::ledger::SourceName;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -28,6 +29,8 @@ pub struct Forgotten {
     pub bytes: u64,
     /// The paths of the logs that they were read from.
     pub logs: Vec<String>,
+    /// The files of copies of these logs, which are to be removed.
+    pub kept: Vec<String>,
 }
 
 /// The rows of the chosen sessions, whose ids are a JSON array.
@@ -94,7 +97,13 @@ fn forget(
          ORDER BY path"
     );
     forgotten.logs = list(&transaction, &sql, [&all], |row| row.get(0))?;
+    let sources =
+        "source IN (SELECT name FROM sources JOIN sessions ON sessions.source = sources.id
+                              WHERE sessions.id IN (SELECT value FROM json_each(?1)))";
+    let sql = format!("SELECT file FROM kept GROUP BY file HAVING min({sources}) ORDER BY file");
+    forgotten.kept = list(&transaction, &sql, [&all], |row| row.get(0))?;
     if !dry_run && !chosen.is_empty() {
+        run(&transaction, &format!("DELETE FROM kept WHERE {sources}"), [&all])?;
         remove_chosen(&transaction, &all)?;
         transaction.commit()?;
     }
@@ -150,7 +159,7 @@ fn remove_chosen(transaction: &Connection, chosen: &str) -> rusqlite::Result<()>
     run(transaction, unused, []).map(drop)
 }
 
-/// The source is read again from its beginning, which may number its sessions anew: those with an id are recognised by
+/// The source is read again from its beginning, which may renumber its sessions: those with an id are recognised by
 /// that.
 pub(super) fn renumber(transaction: &Connection, source: &SourceName) -> rusqlite::Result<()> {
     let sql = "UPDATE forgotten SET number = NULL,

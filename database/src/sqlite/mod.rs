@@ -17,6 +17,7 @@ mod copies;
 mod crc;
 mod error;
 mod forget;
+mod kept;
 mod ledger;
 mod limits;
 mod open;
@@ -48,6 +49,7 @@ pub use self::{
     copies::Copy,
     error::SqliteError,
     forget::Forgotten,
+    kept::{KeptLog, KeptTotals, Unkept},
     outbox::{KnownOutput, Output},
     prune::Pruned,
     replace::Replacement,

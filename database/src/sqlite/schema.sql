@@ -117,7 +117,7 @@ CREATE INDEX sessions_by_task ON sessions (task);
 CREATE TABLE forgotten (
     id         INTEGER PRIMARY KEY,
     source     TEXT NOT NULL,           -- the name of its source
-    number     INTEGER,                 -- within the source; NULL: the source is read again, and may number it anew
+    number     INTEGER,                 -- within the source; NULL: the source is read again, and may renumber it
     agent      TEXT,
     session_id TEXT,
     anywhere   INTEGER NOT NULL,        -- the id is forgotten in all logs: no other session had it
@@ -125,6 +125,24 @@ CREATE TABLE forgotten (
 ) STRICT;
 CREATE INDEX forgotten_by_number ON forgotten (source, number);
 CREATE INDEX forgotten_by_session_id ON forgotten (session_id);
+
+-- What was set for this database.
+CREATE TABLE settings (
+    name  TEXT PRIMARY KEY,             -- keep: whether raw logs are kept, on or off
+    value TEXT NOT NULL,
+    crc32 INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The raw logs that are kept in a folder beside the database, up to the position that was read.
+CREATE TABLE kept (
+    source      TEXT PRIMARY KEY,       -- the name of the source
+    file        TEXT NOT NULL,          -- the compressed copy, below the folder
+    sha256      BLOB NOT NULL,          -- of the content
+    size        INTEGER NOT NULL,       -- of the content
+    stored_size INTEGER NOT NULL,       -- of the copy
+    crc32       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kept_by_file ON kept (file);
 
 -- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
 CREATE TABLE folders (

@@ -57,6 +57,7 @@ use crate::{
     error::Error,
     exit,
     homes::{or_homes, tilde},
+    kept::KeptLogs,
     options::{sentence_width, width},
     outputs::{Outputs, whole_trails},
     program::Program,
@@ -173,6 +174,11 @@ fn ingest_once(
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
     complete(&mut database, &summary)?;
+    let kept = KeptLogs::of(db);
+    // What was read is in the database nevertheless.
+    if let Err(error) = kept.update(program, &mut database) {
+        summary.fail(kept.folder(), format!("logs are not kept: {}", error.reason()));
+    }
     let still_whole = whole_trails(&database)?;
     for (_, path) in whole.iter().filter(|(trail, _)| !still_whole.contains_key(*trail)) {
         summary.note(format!(
