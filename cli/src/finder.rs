@@ -20,13 +20,16 @@ const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "db"];
 /// The endings of compressed files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];
 
+/// A path that could not be read, and why.
+pub(crate) type Failure = (PathBuf, String);
+
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Search {
     /// The files by their full paths, in the order of the paths.
     pub files: BTreeSet<PathBuf>,
     /// What could not be read, and why.
-    pub failed: Vec<(PathBuf, String)>,
+    pub failed: Vec<Failure>,
     /// Links without a target.
     pub(crate) broken: Vec<PathBuf>,
     /// Pipes and devices.

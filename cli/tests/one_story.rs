@@ -265,7 +265,7 @@ fn metrics_are_the_usage(database: &Database<'_>) {
             continue;
         }
         let metrics = stdout(&["replay", "--format", "metrics", log]);
-        let read = rows([&by[..], &[log]].concat());
+        let read = rows(["usage", "--by", "agent,model", "-n", "0", log]);
         assert_eq!(without_zeros(measured(&metrics).0), without_zeros(used(&read)), "{log}");
     }
 }

@@ -93,10 +93,7 @@ struct Found {
 
 /// The named files, with those that state more about them, and the files in the named folders that have the name of a
 /// log, except the files of standard output and standard error; and what could not be read.
-fn logs(
-    program: &Program,
-    paths: &[PathBuf],
-) -> Result<(Vec<Found>, Vec<(PathBuf, String)>), Error> {
+fn logs(program: &Program, paths: &[PathBuf]) -> Result<(Vec<Found>, Vec<finder::Failure>), Error> {
     let registry = &program.registry;
     let homes: Vec<_> = existing(registry).into_iter().map(|home| home.folder).collect();
     // The database of an agent need not have sessions.
