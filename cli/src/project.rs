@@ -8,7 +8,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use foldline_database::sqlite::Database;
+use foldline_database::{query::FolderRow, sqlite::Database};
 
 use crate::error::Error;
 
@@ -26,12 +26,12 @@ pub(crate) fn named(name: &str) -> String {
         None => Some(PathBuf::from(name)),
     };
     let folder = path.filter(|_| is_path).and_then(|path| fs::canonicalize(path).ok());
-    let root = folder.map(|folder| root(&folder).unwrap_or(folder));
+    let root = folder.map(|folder| root(&folder).map_or(folder, |(_, project)| project));
     root.and_then(|root| root.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
 }
 
-/// The root of the repository that a folder of this machine is in.
-pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
+/// The work tree that a folder of this machine is in, and the root of its repository.
+fn root(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let home = etcetera::home_dir().ok();
     for (depth, folder) in folder.ancestors().enumerate() {
         // A home directory that is kept in a repository is not the project of all that is below it.
@@ -39,7 +39,8 @@ pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
             return None;
         }
         if REPOSITORIES.iter().any(|name| folder.join(name).exists()) {
-            return Some(repository(folder).unwrap_or_else(|| folder.to_owned()));
+            let tree = folder.to_owned();
+            return Some((tree.clone(), repository(folder).unwrap_or(tree)));
         }
     }
     None
@@ -63,11 +64,11 @@ pub(crate) fn learn(database: &mut Database) -> Result<(), Error> {
     let (mut found, mut gone) = (Vec::new(), Vec::new());
     for (folder, _) in unknown {
         match root_of(&folder) {
-            Some(root) => found.push((folder, root)),
+            Some((tree, project)) => found.push(FolderRow { folder, project, tree }),
             None => gone.push(folder),
         }
     }
-    roots.extend(found.iter().map(|(_, root)| root.clone()));
+    roots.extend(found.iter().map(|row| row.project.clone()));
     roots.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     roots.dedup();
     // The nearest known root.
@@ -75,9 +76,11 @@ pub(crate) fn learn(database: &mut Database) -> Result<(), Error> {
         folder.strip_prefix(root).is_some_and(|rest| rest.starts_with(['/', '\\']))
     };
     found.extend(gone.into_iter().filter_map(|folder| {
-        let root = roots.iter().find(|root| is_below(&folder, root)).cloned();
-        let root = root.or_else(|| work_tree(&folder).map(str::to_owned))?;
-        Some((folder, root))
+        let tree = work_tree(&folder);
+        let project = roots.iter().find(|root| is_below(&folder, root)).cloned();
+        let project = project.or_else(|| tree.map(|(_, project)| project.to_owned()))?;
+        let tree = tree.map_or_else(|| project.clone(), |(tree, _)| tree.to_owned());
+        Some(FolderRow { folder, project, tree })
     }));
     Ok(database.set_projects(&found)?)
 }
@@ -98,31 +101,33 @@ fn spelt(name: &str) -> Option<PathBuf> {
     (at > 0).then_some(found)
 }
 
-/// The repository of a work tree that an agent made, by its path.
-fn work_tree(folder: &str) -> Option<&str> {
-    let at = WORK_TREES.iter().filter_map(|trees| folder.find(trees)).min()?;
-    folder.get(..at).filter(|root| !root.is_empty())
+/// The work tree that an agent made, and its repository, by the path of a folder in it.
+fn work_tree(folder: &str) -> Option<(&str, &str)> {
+    let trees = WORK_TREES.iter().filter_map(|trees| Some((folder.find(trees)?, trees.len())));
+    let (at, length) = trees.min()?;
+    let (project, below) = (folder.get(..at)?, folder.get(at + length..)?);
+    let tree = folder.get(..at + length + below.find('/').unwrap_or(below.len()))?;
+    (!project.is_empty()).then_some((tree, project))
 }
 
-/// The root of a folder as a log states it, in the same form: in WSL, a folder of Windows is below `/mnt`.
-fn root_of(folder: &str) -> Option<String> {
+/// The work tree and the root of a folder as a log states it, in the same form: in WSL, a folder of Windows is below
+/// `/mnt`.
+fn root_of(folder: &str) -> Option<(String, String)> {
+    let text = |path: &Path| path.to_str().map(str::to_owned);
     if !folder.contains(['/', '\\']) {
         let folder = spelt(folder)?;
-        return root(&folder).unwrap_or(folder).to_str().map(str::to_owned);
+        let (tree, project) = root(&folder).unwrap_or_else(|| (folder.clone(), folder));
+        return Some((text(&tree)?, text(&project)?));
     }
     let path = local(folder)?;
-    let root = root(&path)?;
-    let below = path.strip_prefix(&root).ok().map(|below| below.components().count());
-    match below {
-        Some(0) => Some(folder.trim_end_matches(['/', '\\']).to_owned()),
-        Some(parts) => {
-            let folder = folder.trim_end_matches(['/', '\\']);
-            let at = folder.rmatch_indices(['/', '\\']).nth(parts - 1)?.0;
-            folder.get(..at).map(str::to_owned)
-        }
-        // The repository of a work tree.
-        None => root.to_str().map(str::to_owned),
-    }
+    let (tree, project) = root(&path)?;
+    let folder = folder.trim_end_matches(['/', '\\']);
+    let stated = match path.strip_prefix(&tree).ok()?.components().count() {
+        0 => folder,
+        parts => folder.get(..folder.rmatch_indices(['/', '\\']).nth(parts - 1)?.0)?,
+    };
+    let project = if project == tree { stated.to_owned() } else { text(&project)? };
+    Some((stated.to_owned(), project))
 }
 
 /// The absolute path on this machine of a folder in a log.
@@ -161,15 +166,17 @@ mod tests {
         // A submodule is a repository.
         link("shop/vendor/lib", Path::new("../../.git/modules/lib"));
         let found = |path: &str| root(&code.join(path));
-        let shop = Some(code.join("shop"));
-        assert_eq!(
-            ["shop", "shop/src/cart", "fix", "fix/src"].map(found),
-            [const { None }; 4].map(|_: Option<()>| shop.clone())
-        );
-        assert_eq!(found("shop/vendor/lib"), Some(code.join("shop/vendor/lib")));
+        let of = |tree: &str, project: &str| Some((code.join(tree), code.join(project)));
+        for (path, tree) in
+            [("shop", "shop"), ("shop/src/cart", "shop"), ("fix", "fix"), ("fix/src", "fix")]
+        {
+            assert_eq!(found(path), of(tree, "shop"));
+        }
+        assert_eq!(found("shop/vendor/lib"), of("shop/vendor/lib", "shop/vendor/lib"));
         assert_eq!(found("plain/sub"), None);
         let text = |path: &str| code.join(path).to_str().unwrap().to_owned();
-        assert_eq!(root_of(&text("shop/src/cart/")), Some(text("shop")));
+        assert_eq!(root_of(&text("shop/src/cart/")), Some((text("shop"), text("shop"))));
+        assert_eq!(root_of(&text("fix/src")), Some((text("fix"), text("shop"))));
         assert_eq!(named(&text("fix/src")), text("shop"));
         assert_eq!([named("shop"), named("x/y"), named("C:\\code")], ["shop", "x/y", "C:\\code"]);
         assert_eq!(
@@ -177,6 +184,7 @@ mod tests {
             Some(code.join("shop/src/cart"))
         );
         assert_eq!(spelt("no-such-folder"), None);
-        assert_eq!(work_tree("/code/shop/.claude/worktrees/a/src"), Some("/code/shop"));
+        let tree = "/code/shop/.claude/worktrees/a";
+        assert_eq!(work_tree(&format!("{tree}/src")), Some((tree, "/code/shop")));
     }
 }

@@ -295,6 +295,16 @@ fn a_project_is_a_repository_with_its_work_trees_and_folders() {
         serde_json::from_slice::<Value>(&asked.stdout).unwrap().as_array().unwrap().len()
     };
     assert_eq!([here("shop"), here("shop/src"), here("fix"), here("other")], [3, 3, 3, 1]);
+    // A file has one path in all work trees and folders of its repository, and is not that of another.
+    let files = home.json(&["files", "--agent", "claude"]);
+    let of = |project: &str, path: &str| {
+        let is_it = |row: &&Value| row["project"] == project && row["path"] == path;
+        files.as_array().unwrap().iter().find(is_it).map(|row| row["sessions"].clone())
+    };
+    assert_eq!(of(&shop, "src/cart.rs"), Some(2.into()), "{files}");
+    assert_eq!(of(&shop, "src/src/cart.rs"), Some(1.into()), "{files}");
+    assert_eq!(of("C:\\code\\till", "src/cart.rs"), Some(1.into()), "{files}");
+    assert_eq!(home.json(&["files", "shop/src/cart.rs"]).as_array().unwrap().len(), 2);
     // What was found is remembered.
     fs::remove_dir_all(&code).unwrap();
     session("later", "shop/src/cart");

@@ -265,7 +265,7 @@ fn metrics_are_the_usage(database: &Database<'_>) {
             continue;
         }
         let metrics = stdout(&["replay", "--format", "metrics", log]);
-        let read = rows(["usage", "--by", "agent,model", "-n", "0", log]);
+        let read = Database::new(Path::new(log)).ask("usage --by agent,model");
         assert_eq!(without_zeros(measured(&metrics).0), without_zeros(used(&read)), "{log}");
     }
 }
@@ -291,9 +291,8 @@ fn usage_is_that_of_the_sessions(database: &Database<'_>, sessions: &[Value]) {
     let agent = |row: &Value| text(row, "agent");
     sums_are_equal(sessions, &root, &database.ask("usage --by session"), &session);
     sums_are_equal(sessions, &agent, &database.ask("usage --by agent"), &agent);
-    let folder = |row: &Value| text(row, "cwd");
     let project = |row: &Value| text(row, "project");
-    sums_are_equal(sessions, &folder, &database.ask("usage --by project"), &project);
+    sums_are_equal(sessions, &project, &database.ask("usage --by project"), &project);
 }
 
 fn sums_are_equal(

@@ -11,8 +11,8 @@
 //!   repository), `cwd`, `outcome`, `began`, `ended`, `duration_ms`, `turns`, `entries`, `calls`, `failures`,
 //!   `input_tokens`, `output_tokens`, `cost_usd`, `title`, `parent`, `source`, `cost_basis`,
 //!   `time_basis` (`stated` in the log, or the time of its `file`)
-//! - `files`: `path`, `changes`, `calls`, `sessions`, `at`; with a path: `at`, `session` (a number), `title`,
-//!   `path`, `changes`, `calls`
+//! - `files`: `path` (in the project), `project` (`null` for a file outside), `changes`, `calls`, `sessions`, `at`; with
+//!   a path: `at`, `session` (a number), `title`, `path`, `project`, `changes`, `calls`
 //! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what
 //!   matched, separated by line feeds), `title`
 //! - `tools`: `tool`, `calls`, `open`, `failures`, `failure_rate`, `p50_ms`, `p95_ms`
@@ -33,8 +33,8 @@
 //!
 //! Two answers are objects of such arrays: `task show`, with `task` (as in `task list`), `sessions`, `usage`
 //! (`model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_write_tokens`,
-//! `reasoning_tokens`, `cost_usd`, `cost_basis`), `tools`, `failures` (as `errors`), `files` (`path`, `changes`,
-//! `calls`), `warnings` (`kind`, `subject`, `count`, `message`) and `timeline` (`at`, `session`,
+//! `reasoning_tokens`, `cost_usd`, `cost_basis`), `tools`, `failures` (as `errors`), `files` (`path`, `project`,
+//! `changes`, `calls`), `warnings` (`kind`, `subject`, `count`, `message`) and `timeline` (`at`, `session`,
 //! `index`, `type`, `tool`, `status`, `duration_ms`, `content`); and `show`, with `session` (as in
 //! `sessions`) and `entries`, each with its `index`, its `source` (`line`, `offset`) and the whole
 //! `entry` as in the output of `foldline replay --format conversation`. As CSV, a task is its

@@ -113,7 +113,9 @@ fn logs(program: &Program, paths: &[PathBuf]) -> Result<(Vec<Found>, Vec<finder:
     }
     let mut logs: Vec<_> = files.into_iter().map(found).collect();
     let search = finder::find(registry, &folders, false);
-    let within = search.files.into_iter().filter(|path| finder::is_log_name(path));
+    let mut within = search.files;
+    within.extend(search.no_files);
+    let within = within.into_iter().filter(|path| finder::is_log_name(path));
     let companions = finder::companions(registry, paths);
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     for path in within.chain(companions) {

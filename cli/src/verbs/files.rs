@@ -33,15 +33,15 @@ pub(crate) fn run(program: &Program, args: &FilesArgs) -> Result<u8, Error> {
 /// The files, the latest touched first.
 fn files(asked: &Asked<'_>, changed: bool) -> Result<Listing, Error> {
     let files = asked.database.files(&asked.filter, changed)?;
-    Ok(Listing::of("path changes calls sessions at", &files)
+    Ok(Listing::of("path project changes calls sessions at", &files)
         .with_kind(Kind::Minute, &["at"])
-        .dropping("sessions calls at changes"))
+        .dropping("project sessions calls at changes"))
 }
 
 /// The sessions that touched a file, or any file in a folder, the latest first.
 fn sessions_of(asked: &Asked<'_>, path: &str, changed: bool) -> Result<Listing, Error> {
     let found = asked.database.sessions_of_file(path, &asked.filter, changed)?;
-    let found = Listing::of("at session session_id title path changes calls", &found)
+    let found = Listing::of("at session session_id title path project changes calls", &found)
         .with_kind(Kind::Minute, &["at"]);
-    Ok(found.without_in_tables("session").dropping("calls at changes title"))
+    Ok(found.without_in_tables("session").dropping("project calls at changes title"))
 }

@@ -118,7 +118,7 @@ fn status(program: &Program, kept: &KeptLogs, is_on: bool, totals: KeptTotals) -
 }
 
 /// The days after which Claude Code deletes its logs, if it has any.
-fn claude_days(registry: &Registry) -> Option<u64> {
+pub(super) fn claude_days(registry: &Registry) -> Option<u64> {
     let homes = existing(registry).into_iter();
     let home = homes.into_iter().find(|home| home.format.name == "claude-session")?;
     let settings = home.folder.parent().unwrap_or(Path::new(".")).join("settings.json");

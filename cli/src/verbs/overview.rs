@@ -8,7 +8,7 @@ use std::{
 };
 
 use foldline_agents::Format;
-use foldline_render::terminal::neutralise_line;
+use foldline_render::{human, terminal::neutralise_line};
 use jiff::{Timestamp, Unit, Zoned};
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     program::Program,
     say::say,
     table::{Clip, Layout, Table},
+    verbs::keep,
     wrap::{JOINT, wrap},
 };
 
@@ -120,6 +121,12 @@ fn print(program: &Program, found: &Homes, out: &mut dyn Write) -> io::Result<()
     if let Some(hidden) = hidden {
         let needed = hidden.width;
         note(out, &format!("{hidden} (shown{JOINT}from{JOINT}{needed}{JOINT}columns)"), width)?;
+    }
+    if let Some(days) = keep::claude_days(&program.registry) {
+        let days = human::number_of(days, "day");
+        let said =
+            format!("Claude Code deletes logs after {days}; `foldline keep on` keeps copies.");
+        writeln!(out, "\n{}", wrap(&said, width, 0))?;
     }
     writeln!(
         out,

@@ -101,7 +101,8 @@ CREATE UNIQUE INDEX limits_by_session ON limits (session, md5(name));
 -- The project of a folder that an agent worked in: the root of its repository, as it was when the folder was there.
 CREATE TABLE folders (
     folder  TEXT COLLATE "C" PRIMARY KEY, -- as logs state it
-    project TEXT COLLATE "C" NOT NULL
+    project TEXT COLLATE "C" NOT NULL,
+    tree    TEXT COLLATE "C" NOT NULL     -- the work tree that it is in; else as the project
 );
 
 CREATE TABLE entries (

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SessionFilter, sql::FAILURES};
+use super::{SessionFilter, companions::fact, project::project, sql::FAILURES};
 use crate::{Store, StoreError, parameters::Parameters};
 
-/// A file.
+/// A file. A relative path is equal in all work trees of a project, and however a log states it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileRow {
-    /// Its path, as the log states it.
+    /// The project that it is in; `None` if it is in none.
+    pub project: Option<String>,
+    /// Its path, with `/` as the separator: relative to the project; without one absolute, or else as the log states it.
     pub path: String,
     /// The kinds of access, separated by commas: `read`, `write`, `edit`, `delete`, `rename_from`, `rename_to`.
     pub changes: String,
@@ -31,7 +33,9 @@ pub struct SessionFileRow {
     pub session_id: Option<String>,
     /// The session's title, or else the first line of its first prompt.
     pub title: Option<String>,
-    /// The path of the file, as the log states it.
+    /// The project of the file, as in [`FileRow`].
+    pub project: Option<String>,
+    /// The path of the file, as in [`FileRow`].
     pub path: String,
     /// The kinds of access, as in [`FileRow`].
     pub changes: String,
@@ -39,13 +43,49 @@ pub struct SessionFileRow {
     pub calls: i64,
 }
 
-/// The absolute path of a file; the log may state a path relative to the session's folder.
-const WHOLE: &str = "CASE WHEN substr(path, 1, 1) = '/' OR cwd IS NULL THEN path ELSE rtrim(cwd, '/') || '/' || path END";
+const CHANGES: &str =
+    "group_concat(DISTINCT change ORDER BY change) AS changes, count(DISTINCT entry) AS calls";
 
-const CALLS: &str = "FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
-         JOIN sessions ON sessions.id = entries.session";
-
-const CHANGES: &str = "group_concat(DISTINCT change ORDER BY change) AS changes, count(DISTINCT tool_paths.entry) AS calls";
+/// A table `touched`: the rows of `tool_paths` whose sessions and entries fulfil a condition, each with the absolute path
+/// as `whole` (a log may state one relative to the session's folder), the project of the file, and the path in it.
+fn touched(condition: &str) -> String {
+    let (folder, project) = (fact("cwd"), project());
+    let slashes = |path: &str| format!(r"rtrim(replace({path}, '\', '/'), '/')");
+    let below = |root: &str| format!("substr(whole || '/', 1, length({root}) + 1) = {root} || '/'");
+    let within =
+        |root: &str| format!("coalesce(nullif(substr(whole, length({root}) + 2), ''), '.')");
+    format!(
+        r"WITH folders_of AS MATERIALIZED (
+            SELECT sessions.id, {folder} AS folder, {project} AS project,
+                   coalesce((SELECT tree FROM folders WHERE folder = {folder}), {project}) AS tree FROM sessions
+          ), roots AS MATERIALIZED (
+            SELECT id, project, {} AS folder, {} AS root, {} AS tree FROM folders_of
+          ), stated AS (
+            SELECT entry, entries.session, timestamp, change,
+                   replace(CASE WHEN substr(path, 1, 2) = './' THEN substr(path, 3) ELSE path END, '\', '/') AS stated
+            FROM tool_paths JOIN entries ON entries.id = tool_paths.entry
+            JOIN sessions ON sessions.id = entries.session WHERE {condition}
+          ), wholes AS (
+            SELECT entry, session, timestamp, change, project, root, tree,
+                   CASE WHEN substr(stated, 1, 1) = '/' OR substr(stated, 2, 2) = ':/' OR folder IS NULL
+                        THEN stated ELSE folder || '/' || stated END AS whole
+            FROM stated JOIN roots ON roots.id = stated.session
+          ), touched AS (
+            SELECT entry, session, timestamp, change, whole,
+                   CASE WHEN {} OR {} THEN project END AS project,
+                   CASE WHEN {} THEN {} WHEN {} THEN {} ELSE whole END AS path FROM wholes
+          )",
+        slashes("folder"),
+        slashes("project"),
+        slashes("tree"),
+        below("tree"),
+        below("root"),
+        below("tree"),
+        within("tree"),
+        below("root"),
+        within("root"),
+    )
+}
 
 /// The calls of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,9 +179,9 @@ impl dyn Store + '_ {
     ) -> Result<Vec<FileRow>, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT path, {CHANGES}, count(DISTINCT sessions.id) AS sessions, max(timestamp) AS at
-             {CALLS} WHERE {} GROUP BY path ORDER BY {order} DESC NULLS LAST, path {}",
-            condition(filter, only_changed, &mut parameters),
+            "{} SELECT project, path, {CHANGES}, count(DISTINCT session) AS sessions, max(timestamp) AS at
+             FROM touched GROUP BY project, path ORDER BY {order} DESC NULLS LAST, path, project NULLS FIRST {}",
+            touched(&condition(filter, only_changed, &mut parameters)),
             filter.rows(&mut parameters)
         );
         self.ask(&sql, &parameters)
@@ -156,14 +196,15 @@ impl dyn Store + '_ {
         only_changed: bool,
     ) -> Result<Vec<SessionFileRow>, StoreError> {
         let mut parameters = self.parameters();
-        let part = path.trim_start_matches("./").trim_matches('/');
+        let path = path.replace('\\', "/");
+        let part = parameters.add(format!("/{}/", path.trim_start_matches("./").trim_matches('/')));
         let sql = format!(
-            "SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, path, {CHANGES}
-             {CALLS} WHERE instr('/' || {WHOLE} || '/', {}) > 0 AND {}
-             GROUP BY sessions.id, path ORDER BY at DESC NULLS LAST, sessions.id, path {}",
+            "{} SELECT max(timestamp) AS at, sessions.id AS session, session_id, {} AS title, project, path, {CHANGES}
+             FROM touched JOIN sessions ON sessions.id = touched.session
+             WHERE instr('/' || whole || '/', {part}) > 0 OR instr(project || '/' || path || '/', {part}) > 0
+             GROUP BY sessions.id, project, path ORDER BY at DESC NULLS LAST, sessions.id, path, project NULLS FIRST {}",
+            touched(&condition(filter, only_changed, &mut parameters)),
             self.dialect().title("sessions"),
-            parameters.add(format!("/{part}/")),
-            condition(filter, only_changed, &mut parameters),
             filter.rows(&mut parameters)
         );
         self.ask(&sql, &parameters)

@@ -39,6 +39,7 @@ pub use self::{
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
     glance::OpenCall,
+    project::FolderRow,
     search::{MATCH, SearchTerms},
     sessions::{SessionLog, SessionOrder, SessionRow, TaskRow},
     sources::Totals,

@@ -9,6 +9,17 @@ pub(super) fn project() -> String {
     format!("coalesce((SELECT project FROM folders WHERE folder = {folder}), {folder})")
 }
 
+/// A folder that agents worked in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderRow {
+    /// Its path, as logs state it.
+    pub folder: String,
+    /// The root of its repository.
+    pub project: String,
+    /// The root of the work tree of the repository that it is in, which may be the project itself.
+    pub tree: String,
+}
+
 impl dyn Store + '_ {
     /// The projects with sessions.
     pub fn projects(&self) -> Result<Vec<String>, StoreError> {

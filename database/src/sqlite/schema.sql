@@ -148,6 +148,7 @@ CREATE INDEX kept_by_file ON kept (file);
 CREATE TABLE folders (
     folder  TEXT PRIMARY KEY,           -- as logs state it
     project TEXT NOT NULL,
+    tree    TEXT NOT NULL,              -- the work tree that it is in; else as the project
     crc32   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 

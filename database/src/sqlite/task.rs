@@ -4,6 +4,7 @@ use foldline_domain::{TaskId, pricing::Prices};
 use rusqlite::params;
 
 use super::{Database, SqliteError, crc::sum_sessions, statements::list};
+use crate::query::FolderRow;
 
 impl Database {
     /// Assigns the session in row `session` to a task; the default is the session's own id. Returns whether the
@@ -52,21 +53,21 @@ impl Database {
         })
     }
 
-    /// Records the projects of folders, by folder.
+    /// Records the projects of folders.
     ///
     /// # Errors
     /// The database cannot be written; then nothing is recorded.
-    pub fn set_projects(&mut self, projects: &[(String, String)]) -> Result<(), SqliteError> {
+    pub fn set_projects(&mut self, projects: &[FolderRow]) -> Result<(), SqliteError> {
         if projects.is_empty() {
             return Ok(());
         }
         self.change(|transaction| {
-            let sql = "INSERT OR REPLACE INTO folders (folder, project, crc32)
-                       VALUES (?1, ?2, row_crc32(?1, ?2))";
+            let sql = "INSERT OR REPLACE INTO folders (folder, project, tree, crc32)
+                       VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))";
             let mut insert = transaction.prepare_cached(sql)?;
-            projects
-                .iter()
-                .try_for_each(|project| insert.execute(params![project.0, project.1]).map(drop))
+            projects.iter().try_for_each(|FolderRow { folder, project, tree }| {
+                insert.execute(params![folder, project, tree]).map(drop)
+            })
         })
     }
 }

@@ -69,15 +69,23 @@ fn of_session(call: &Call<'_>, row: &SessionFileRow) -> Result<String, Error> {
     let name = call.name(row.session, row.session_id.as_deref())?;
     let (at, access) = (call.minute(row.at), access(&row.changes, row.calls));
     let title = text(call, row.title.as_deref().unwrap_or_default());
-    let path = text(call, &row.path);
+    let path = path(call, row.project.as_deref(), &row.path);
     Ok(format!("{name} {at} {access}\n{}", quoted(&format!("{path} | {title}"))))
 }
 
 fn file(call: &Call<'_>, row: &FileRow) -> String {
     let (at, access) = (call.minute(row.at), access(&row.changes, row.calls));
     let sessions = human::number_of(row.sessions, "session");
-    let path = text(call, &row.path);
+    let path = path(call, row.project.as_deref(), &row.path);
     format!("{at} {access}, {sessions}\n{}", quoted(&path))
+}
+
+/// The path of a file in a project, or outside.
+fn path(call: &Call<'_>, project: Option<&str>, path: &str) -> String {
+    match project {
+        Some(project) => text(call, &format!("{}/{path}", project.trim_end_matches('/'))),
+        None => text(call, path),
+    }
 }
 
 /// The kinds of access, and the number of calls.

@@ -27,7 +27,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
     let chosen = SessionFilter { task: Some(id.to_owned()), ..filter.clone() };
     let sessions = database.sessions(&chosen, SessionOrder::Latest)?;
     let usage = database.usage(&all)?;
-    let files = Listing::of("path changes calls", &database.files_by_calls(&task)?);
+    let files = Listing::of("path project changes calls", &database.files_by_calls(&task)?);
     let warnings = Listing::of("kind subject count message", &database.warnings(&all)?);
     let timeline = "at session index type tool status duration_ms content";
     let timeline = Listing::of(timeline, &database.timeline(&task)?)
@@ -39,7 +39,7 @@ pub(super) fn answer(asked: &Asked<'_>, id: &str) -> Result<TaskAnswer, Error> {
         ("usage", "TOKENS", by_model(&Used::new(&usage, &all, &asked.prices))),
         ("tools", "TOOLS", tools::listing(&database.tools(&chosen)?)),
         ("failures", "FAILURES", errors::listing(&database.failures(&chosen)?)),
-        ("files", "FILES", files.with_kind(Kind::Text, &["path", "changes"])),
+        ("files", "FILES", files.with_kind(Kind::Text, &["path", "changes"]).dropping("project")),
         ("warnings", "WARNINGS", warnings),
         ("timeline", "TIMELINE", timeline),
     ]))
