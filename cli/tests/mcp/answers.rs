@@ -58,7 +58,7 @@ fn every_tool_cites_what_get_session_reads() {
     let touched = client.text("files_touched", &json!({ "path": "src/lib.rs", "changed": true }));
     assert!(touched.contains("7505c804 2026-11-24 09:00 edit, 1 call"), "{touched}");
     let files = client.text("files_touched", &json!({}));
-    assert!(files.contains("\n> src/main.rs\n"), "{files}");
+    assert!(files.contains("/greeter/src/main.rs\n"), "{files}");
     let usage = client.text("usage", &json!({ "by": ["agent"] }));
     assert!(usage.contains("total: 2 sessions, 115.6k input, 970 output"), "{usage}");
     let recent = client.text("recent_sessions", &json!({ "agent": "codex" }));
