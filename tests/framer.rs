@@ -35,6 +35,36 @@ fn lines_know_where_they_stand() {
 }
 
 #[test]
+fn of_an_object_that_is_too_long_the_ends_of_long_strings_are_left_out() {
+    let long = "ä".repeat(5000);
+    let objects = [
+        format!(r#"{{"id": 1, "text": "{long}", "usage": {{"input": 7}}}}"#),
+        // Of an object without long strings, the beginning is kept.
+        format!(r#"{{"id": 1, "list": [{}0]}}"#, "1,".repeat(5000)),
+    ];
+    for (object, is_whole) in objects.iter().zip([true, false]) {
+        for end in ["\n", "\r\n", ""] {
+            let input = format!("{object}{end}");
+            for size in [1, 7, 256, 20_000] {
+                let (mut framer, mut found) = (LineFramer::new(2000), Vec::new());
+                let mut each = |frame: Line<'_>| {
+                    let text = String::from_utf8_lossy(frame.bytes).trim_end().to_owned();
+                    found.push((text, frame.is_shortened, frame.digest()));
+                };
+                input.as_bytes().chunks(size).for_each(|chunk| framer.push(chunk, &mut each));
+                framer.finish(&mut each);
+                let [(text, is_shortened, digest)] = &*found else { panic!("{found:?}") };
+                assert_eq!((*is_shortened, *digest), (is_whole, Digest::of(object.as_bytes())));
+                let value = serde_json::from_str::<serde_json::Value>(text).ok();
+                let input = value.as_ref().map(|value| &value["usage"]["input"]);
+                assert_eq!(input.and_then(serde_json::Value::as_u64), is_whole.then_some(7));
+                assert!(text.len() <= 600, "{}", text.len());
+            }
+        }
+    }
+}
+
+#[test]
 fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
     let long = "x\r".repeat(500);
     for end in ["\n", "\r\n"] {

@@ -68,7 +68,7 @@ impl Blocks {
             }
             "audio" | "input_audio" => {
                 let media_type = block.str("mimeType").unwrap_or(Cow::Borrowed("audio"));
-                let bytes = block.str("data").map(|data| base64_bytes(&data));
+                let bytes = block.str("data").and_then(|data| base64_bytes(&data));
                 self.parts.push(Part::Media(placeholder("audio", &media_type, bytes).into()));
             }
             "resource_link" => {
@@ -80,7 +80,7 @@ impl Blocks {
             "resource" if block.has("resource") => {
                 let mut inner = block.object("resource").unwrap_or_default();
                 let uri = inner.str("uri").unwrap_or_default();
-                let bytes = inner.str("blob").map(|blob| base64_bytes(&blob));
+                let bytes = inner.str("blob").and_then(|blob| base64_bytes(&blob));
                 inner.ignore(&["mimeType"]);
                 let size = bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
                 self.parts.push(Part::Media(format!("[resource: {uri}{size}]").into()));
@@ -179,7 +179,7 @@ pub fn image_of_url(url: &str) -> Content {
 
 /// The picture of a base64 text.
 pub fn image_of_base64(media_type: &str, data: &str) -> Content {
-    let text = placeholder("image", media_type, Some(base64_bytes(data)));
+    let text = placeholder("image", media_type, base64_bytes(data));
     Content::picture(text, image(media_type, data))
 }
 
@@ -197,9 +197,9 @@ pub fn media_of_base64(media_type: &str, data: &str) -> Content {
     match media_type.split('/').next() {
         Some("image") => image_of_base64(media_type, data),
         Some(what @ ("audio" | "video")) => {
-            placeholder(what, media_type, Some(base64_bytes(data))).into()
+            placeholder(what, media_type, base64_bytes(data)).into()
         }
-        _ => placeholder("file", media_type, Some(base64_bytes(data))).into(),
+        _ => placeholder("file", media_type, base64_bytes(data)).into(),
     }
 }
 
@@ -211,8 +211,8 @@ fn placeholder(what: &str, media_type: &str, bytes: Option<usize>) -> String {
     }
 }
 
-/// The decoded size of a base64 text in bytes.
-fn base64_bytes(data: &str) -> usize {
+/// The decoded size of a base64 text in bytes; `None` for another text, such as one that was shortened.
+pub(crate) fn base64_bytes(data: &str) -> Option<usize> {
     let digits = data.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=').count();
-    digits / 4 * 3 + (digits % 4) * 3 / 4
+    data.is_ascii().then_some(digits / 4 * 3 + (digits % 4) * 3 / 4)
 }

@@ -33,6 +33,7 @@ impl Decode for Records {
     fn damage<'a>(&self, damage: Damage<'a>) -> Option<Record<'a>> {
         Some(Record::Irregular(match damage {
             Damage::InvalidUtf8 { at } => Irregular::InvalidUtf8 { at },
+            Damage::Shortened { bytes, sha256 } => Irregular::Shortened { bytes, sha256 },
             Damage::TooLong { head, bytes, sha256 } => {
                 Irregular::TooLong(TooLong { head, bytes, sha256 })
             }

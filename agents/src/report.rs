@@ -28,6 +28,7 @@ pub(crate) fn irregular(record: &Irregular<'_>, events: &mut Batch<DomainEvent>)
             events.extend(warning(WarningKind::Malformed).keeping(*text, None));
         }
         Irregular::InvalidUtf8 { .. } => events.push(warning(WarningKind::InvalidUtf8).into()),
+        Irregular::Shortened { .. } => events.push(warning(WarningKind::TooLong).into()),
         Irregular::TooLong(line) => {
             let code = WarningKind::TooLong;
             events.push(warning(code).into());

@@ -19,7 +19,7 @@ use crate::{
     signal::stop_flag,
 };
 
-/// The most bytes that are read to recognise the format.
+/// The most bytes that are read to recognise the format, beside the first line.
 const RECOGNISE: usize = 16 << 20;
 
 /// The magic bytes of SQLite files.
@@ -194,6 +194,8 @@ pub struct Recognition<'r> {
     /// Whether a byte occurred that is not in texts.
     is_binary: bool,
     bytes: usize,
+    /// The length of the first lines, up to the first one that was read.
+    first: Option<usize>,
 }
 
 impl<'r> Recognition<'r> {
@@ -207,6 +209,7 @@ impl<'r> Recognition<'r> {
             max_line,
             is_binary: false,
             bytes: 0,
+            first: None,
         }
     }
 
@@ -224,8 +227,10 @@ impl<'r> Recognition<'r> {
             let is_own = bytes.get(68..72) == Some(b"fold".as_slice());
             return Err(self.no_log(if is_own { NoLog::Database } else { NoLog::ForeignDatabase }));
         }
-        let Self { recogniser, framer, .. } = self;
+        let Self { recogniser, framer, first, .. } = self;
+        let read = self.bytes + bytes.len();
         let mut observe = |line: Line<'_>| {
+            first.get_or_insert(read);
             // Stops early: a chunk contains many lines, and the first often decides.
             if !recogniser.verdict().is_final() {
                 read_inputs(line, &Records, |record| recogniser.observe(&record.item));
@@ -235,12 +240,14 @@ impl<'r> Recognition<'r> {
         if is_end {
             framer.finish(&mut observe);
         }
-        self.bytes += bytes.len();
+        self.bytes = read;
         // Only a failure says so.
         if !matches!(self.recogniser.verdict(), Verdict::Certain(_)) {
             self.is_binary |= bytes.contains(&0);
         }
-        let is_last = is_end || self.bytes > RECOGNISE;
+        // A first line of any length may be a record with pictures, unless it is binary.
+        let first = self.first.unwrap_or(if self.is_binary { 0 } else { self.bytes });
+        let is_last = is_end || self.bytes - first > RECOGNISE;
         match self.recogniser.verdict() {
             Verdict::Certain(format) => self.executor_of(format).map(Some),
             // Later records may still decide the format.

@@ -15,6 +15,13 @@ pub enum Damage<'a> {
         /// The first invalid byte of the line, counted from 0.
         at: usize,
     },
+    /// The following line exceeds the limit; the ends of its long strings were left out.
+    Shortened {
+        /// Its length in bytes, without the line end.
+        bytes: u64,
+        /// The SHA-256 digest of these bytes, if the framer computed it.
+        sha256: Option<Digest>,
+    },
     /// The line exceeds the limit, or is binary; only its beginning was kept.
     TooLong {
         /// Its beginning.
@@ -80,7 +87,8 @@ pub trait Decode {
     fn peek(&self, cursor: &Self::Cursor, line: &str) -> Option<usize>;
 
     /// The input that reports a damaged line; `None` if the damage is ignored. A line that is [not
-    /// UTF-8](Damage::InvalidUtf8) follows, repaired; nothing follows for a line that is [too long](Damage::TooLong).
+    /// UTF-8](Damage::InvalidUtf8) follows, repaired, and one that was [shortened](Damage::Shortened) as well; nothing
+    /// follows for a line that is [too long](Damage::TooLong).
     fn damage<'a>(&self, damage: Damage<'a>) -> Option<Self::Input<'a>>;
 
     /// The input that is the whole line, and its offset; `None` if that cannot be known without reading the line from
@@ -135,7 +143,7 @@ impl Decode for TextLines {
     fn damage<'a>(&self, damage: Damage<'a>) -> Option<&'a str> {
         match damage {
             Damage::TooLong { head, .. } => Some(head),
-            Damage::InvalidUtf8 { .. } => None,
+            Damage::InvalidUtf8 { .. } | Damage::Shortened { .. } => None,
         }
     }
 }

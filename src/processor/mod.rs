@@ -17,7 +17,7 @@ pub use self::{
         Collect, Counts, Finished, LastSegment, SegmentLimits, Segments, Snapshot, SnapshotError,
         Within,
     },
-    line::{DEFAULT_MAX_LINE, Encoding, FramerState, Line, LineFramer},
+    line::{DEFAULT_MAX_LINE, Encoding, FramerState, JsonShortener, Line, LineFramer},
     relay::{HeapSize, ParseAhead},
 };
 use self::{

@@ -35,6 +35,13 @@ pub enum Irregular<'a> {
         /// The first such byte of the line, counted from 0.
         at: usize,
     },
+    /// The line that follows is longer than the limit; the ends of its long strings were left out.
+    Shortened {
+        /// Its length in bytes, without the line end.
+        bytes: u64,
+        /// The SHA-256 value of these bytes, if the reader computed it.
+        sha256: Option<Digest>,
+    },
     /// A line longer than the limit, or a binary one; only its beginning was kept.
     TooLong(TooLong<'a>),
 }
@@ -59,6 +66,12 @@ impl fmt::Display for Irregular<'_> {
             Self::Text(_) => f.write_str("a line of plain text where the format has only JSON"),
             Self::Malformed { error, .. } => write!(f, "not JSON: {error}"),
             Self::InvalidUtf8 { at } => write!(f, "not UTF-8, from byte {at} of the line on"),
+            Self::Shortened { bytes, .. } => {
+                write!(
+                    f,
+                    "a line of {bytes} bytes, of whose long texts only the beginnings were kept"
+                )
+            }
             Self::TooLong(line) => {
                 write!(f, "a line of {} bytes, of which only the beginning was kept", line.bytes)
             }

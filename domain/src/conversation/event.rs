@@ -222,7 +222,7 @@ pub enum WarningKind {
     PlainText,
     /// Invalid UTF-8; the bytes were replaced by U+FFFD.
     InvalidUtf8,
-    /// A line longer than the limit, or a binary one; only its beginning is kept.
+    /// A line longer than the limit, or a binary one; its beginning is kept, or the whole without the ends of long texts.
     TooLong,
     /// A JSON value that is not an object, or an object without its type field.
     UnexpectedValue,

@@ -7,20 +7,21 @@ use super::{
     FramerState, Line,
     encoding::{Decoder, Encoding},
     joiner::Joiner,
+    shortener::JsonShortener,
 };
 use crate::position::{Digest, Position};
 
 /// Splits bytes into lines. The chunks may have any length.
 ///
 /// A line ends with `\n` or `\r\n`, or with the input. A byte order mark at the start of the input is skipped, and
-/// UTF-16 is decoded if the mark announces it. An object that spans several lines is returned as one line. Of a line
-/// longer than the limit, only the beginning is kept, with the length and the digest of the line, so that memory is
-/// bounded.
+/// UTF-16 is decoded if the mark announces it. An object that spans several lines is returned as one line. A JSON object
+/// longer than the limit is kept without the ends of its long strings, if that is short enough; of any other such line,
+/// only the beginning is kept; both with the length and the digest of the line, so that memory is bounded.
 #[derive(Clone, Debug)]
 pub struct LineFramer {
     /// The beginning of an incomplete line, without a byte order mark.
     partial: Vec<u8>,
-    /// That line is too long; `partial` is its beginning.
+    /// That line is too long; `partial` is what is kept of it.
     overlong: Option<Overlong>,
     /// The number of bytes of that line so far.
     taken: u64,
@@ -232,19 +233,17 @@ impl LineFramer {
     fn keep(&mut self, bytes: &[u8], taken: u64) {
         self.taken += taken;
         if let Some(overlong) = &mut self.overlong {
-            overlong.push(bytes);
+            overlong.push(bytes, &mut self.partial, self.max_line);
         } else if bytes.len() <= self.max_line - self.partial.len().min(self.max_line) {
             self.partial.extend_from_slice(bytes);
         } else {
-            // Too long: only its beginning is kept, and the memory is released.
-            let mut overlong = Overlong::default();
-            overlong.push(&self.partial);
-            overlong.push(bytes);
+            let begun = std::mem::take(&mut self.partial);
+            let first = begun.iter().chain(bytes).find(|byte| !byte.is_ascii_whitespace());
+            let is_object = self.joiner.is_some() && first == Some(&b'{');
+            let mut overlong = Overlong::new(is_object, self.max_line);
+            overlong.push(&begun, &mut self.partial, self.max_line);
+            overlong.push(bytes, &mut self.partial, self.max_line);
             self.overlong = Some(overlong);
-            let more = HEAD.saturating_sub(self.partial.len()).min(bytes.len());
-            self.partial.truncate(HEAD);
-            self.partial.extend_from_slice(&bytes[..more]);
-            self.partial.shrink_to(HEAD);
         }
     }
 
@@ -271,12 +270,13 @@ impl LineFramer {
         position.offset += std::mem::take(&mut self.mark);
         self.position.line += 1;
         self.position.offset += taken;
+        let is_shortened = overlong.as_ref().is_some_and(Overlong::is_shortened);
         let (skipped, sha256) = match overlong.map(Overlong::finish) {
-            Some((length, sha256)) => (length - bytes.len() as u64, Some(sha256)),
+            Some((length, sha256)) => (length.saturating_sub(bytes.len() as u64), Some(sha256)),
             None => (0, None),
         };
         let next = FramerState { position: self.position, encoding: self.encoding, unended: false };
-        let frame = Line { position, bytes, skipped, sha256, lines: 1, next };
+        let frame = Line { position, bytes, skipped, is_shortened, sha256, lines: 1, next };
         match &mut self.joiner {
             Some(joiner) => joiner.push(frame, self.max_line, each),
             None => each(frame),
@@ -285,16 +285,49 @@ impl LineFramer {
 }
 
 /// Measures a line and computes its digest, without the `\r` of its end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Overlong {
     length: u64,
     hasher: Sha256,
     /// The last byte was `\r`, which may belong to the line's end.
     held: bool,
+    /// What is left out; `None` if only the beginning is kept.
+    shortener: Option<JsonShortener>,
 }
 
+/// The part of the longest line that a string in it may have, so that a line may have many of them.
+const STRINGS: usize = 64;
+
 impl Overlong {
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    fn new(is_object: bool, max_line: usize) -> Self {
+        let shortener = is_object.then(|| JsonShortener::new((max_line / STRINGS).max(HEAD)));
+        Self { length: 0, hasher: Sha256::new(), held: false, shortener }
+    }
+
+    /// Whether what is kept is a whole JSON text.
+    fn is_shortened(&self) -> bool {
+        self.shortener.is_some()
+    }
+
+    /// Adds the next bytes, of which some are kept.
+    fn push(&mut self, bytes: &[u8], kept: &mut Vec<u8>, max_line: usize) {
+        self.measure(bytes);
+        if let Some(shortener) = &mut self.shortener {
+            shortener.push(bytes, kept);
+            if kept.len() <= max_line {
+                return;
+            }
+            // Too long all the same: only its beginning is kept, and the memory is released.
+            self.shortener = None;
+            kept.truncate(HEAD);
+            kept.shrink_to(HEAD);
+            return;
+        }
+        let more = HEAD.saturating_sub(kept.len()).min(bytes.len());
+        kept.extend_from_slice(&bytes[..more]);
+    }
+
+    fn measure(&mut self, bytes: &[u8]) {
         let Some((last, before)) = bytes.split_last() else { return };
         if std::mem::take(&mut self.held) {
             self.add(b"\r");

@@ -19,17 +19,20 @@ pub(in crate::processor) struct LineInputs<'b, C> {
     has_ended: bool,
     /// The first invalid UTF-8 byte, until it was reported.
     invalid: Option<usize>,
-    /// The length and the digest of a line if `text` is only its beginning.
+    /// The length and the digest of a line of which parts were left out, until that was reported.
     too_long: Option<(u64, Option<Digest>)>,
+    /// `text` is the line without the ends of long strings.
+    is_shortened: bool,
     /// The number of inputs read, without the report of invalid UTF-8.
     read: u64,
 }
 
 impl<'b, C: Default> LineInputs<'b, C> {
     pub(in crate::processor) fn new(line: Line<'b>) -> Self {
-        let Line { position, bytes, skipped, sha256, lines, next } = line;
+        let Line { position, bytes, skipped, is_shortened, sha256, lines, next } = line;
         let FramerState { encoding, .. } = next;
-        let mut too_long = (skipped > 0).then(|| (bytes.len() as u64 + skipped, sha256));
+        let mut too_long =
+            (skipped > 0 || is_shortened).then(|| (bytes.len() as u64 + skipped, sha256));
         let (mut offsets, mut invalid) = (Offsets::of(encoding), None);
         let mut text = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
@@ -49,7 +52,17 @@ impl<'b, C: Default> LineInputs<'b, C> {
             text = Cow::Owned(text.replace('\n', " "));
         }
         let (cursor, has_ended) = (C::default(), false);
-        Self { position, text, offsets, cursor, has_ended, invalid, too_long, read: 0 }
+        Self {
+            position,
+            text,
+            offsets,
+            cursor,
+            has_ended,
+            invalid,
+            too_long,
+            is_shortened,
+            read: 0,
+        }
     }
 
     /// The text of the line exactly as in the log, with a function from an offset to a position; `None` if it was
@@ -58,7 +71,7 @@ impl<'b, C: Default> LineInputs<'b, C> {
         let Cow::Borrowed(text) = self.text else { return None };
         let (at, offsets) = (self.position, &self.offsets);
         let position = move |byte| offsets.position(at, text, byte);
-        self.too_long.is_none().then_some((text, position))
+        (self.too_long.is_none() && !self.is_shortened).then_some((text, position))
     }
 
     /// Shifts the position of the line by `before`.
@@ -68,26 +81,31 @@ impl<'b, C: Default> LineInputs<'b, C> {
 
     /// The same, with owned text.
     pub(in crate::processor) fn into_owned(self) -> LineInputs<'static, C> {
-        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
-        let text = Cow::Owned(text.into_owned());
-        LineInputs { position, text, offsets, cursor, has_ended, invalid, too_long, read }
+        let text = Cow::Owned(self.text.into_owned());
+        LineInputs { text, ..self }
     }
 
     pub(in crate::processor) fn next<D>(&mut self, decoder: &D) -> Option<Located<D::Input<'_>>>
     where
         D: Decode<Cursor = C>,
     {
-        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
+        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, .. } = self;
+        let read = &mut self.read;
         if let Some(input) =
             invalid.take().and_then(|at| decoder.damage(Damage::InvalidUtf8 { at }))
         {
             return Some(Located::new(*position, input));
         }
         if let Some((bytes, sha256)) = too_long.take() {
-            *has_ended = true;
-            *read += 1;
-            let damage = Damage::TooLong { head: text, bytes, sha256 };
-            return Some(Located::new(*position, decoder.damage(damage)?));
+            if !self.is_shortened {
+                *has_ended = true;
+                *read += 1;
+                let damage = Damage::TooLong { head: text, bytes, sha256 };
+                return Some(Located::new(*position, decoder.damage(damage)?));
+            }
+            if let Some(input) = decoder.damage(Damage::Shortened { bytes, sha256 }) {
+                return Some(Located::new(*position, input));
+            }
         }
         let (at, input) = if *has_ended { None } else { decoder.next(cursor, text) }?;
         *read += 1;
@@ -106,9 +124,9 @@ impl<'b, C: Default> LineInputs<'b, C> {
 
     /// Skips inputs that were read earlier.
     pub(in crate::processor) fn skip(&mut self, decoder: &impl Decode<Cursor = C>, inputs: u64) {
-        let Self { text, cursor, invalid, too_long, read, .. } = self;
+        let Self { text, cursor, invalid, too_long, is_shortened, read, .. } = self;
         // A truncated line was not read in parts.
-        if inputs > 0 && too_long.is_none() {
+        if inputs > 0 && too_long.is_none() && !*is_shortened {
             *invalid = None;
             while *read < inputs && decoder.next(cursor, text).is_some() {
                 *read += 1;
@@ -122,11 +140,11 @@ impl<'b, C: Default> LineInputs<'b, C> {
         &self,
         decoder: &impl Decode<Cursor = C>,
     ) -> Option<Position> {
-        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read } = self;
+        let Self { position, text, offsets, cursor, has_ended, invalid, too_long, read, .. } = self;
         if *read == 0 && (invalid.is_some() || !offsets.is_repaired()) {
             return Some(*position);
         }
-        let is_within = *read > 0 && too_long.is_none() && !has_ended;
+        let is_within = *read > 0 && too_long.is_none() && !has_ended && !self.is_shortened;
         let at = decoder.peek(cursor, text).filter(|_| is_within)?;
         Some(offsets.position(*position, text, at))
     }

@@ -67,7 +67,7 @@ impl Joiner {
         let pending = std::mem::take(&mut self.pending);
         let bytes = &*pending;
         let (lines, next) = (self.lines, self.next);
-        each(Line { position, bytes, skipped: 0, sha256: None, lines, next });
+        each(Line { position, bytes, skipped: 0, is_shortened: false, sha256: None, lines, next });
     }
 
     /// The number of open brackets after `frame`, if it can continue the held value.
@@ -140,7 +140,15 @@ mod tests {
             let position = Position { line: number, offset: 0 };
             let next = FramerState::default();
             let bytes = line.as_bytes();
-            let frame = Line { position, bytes, skipped: 0, sha256: None, lines: 1, next };
+            let frame = Line {
+                position,
+                bytes,
+                skipped: 0,
+                is_shortened: false,
+                sha256: None,
+                lines: 1,
+                next,
+            };
             joiner.push(frame, max_bytes, &mut each);
         }
         joiner.finish(&mut each);

@@ -4,12 +4,14 @@ mod encoding;
 mod framer;
 mod inputs;
 mod joiner;
+mod shortener;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     encoding::Encoding,
     framer::{DEFAULT_MAX_LINE, LineFramer},
+    shortener::JsonShortener,
 };
 pub(super) use self::{inputs::LineInputs, joiner::is_open_ended};
 use crate::position::{Digest, Position};
@@ -19,11 +21,13 @@ use crate::position::{Digest, Position};
 pub struct Line<'b> {
     /// The position of its first byte.
     pub position: Position,
-    /// Its bytes; only the beginning of a line that is too long.
+    /// Its bytes; of a line that is too long, its beginning, or the whole without the ends of long strings.
     pub bytes: &'b [u8],
     /// The number of further bytes of the line, which were not kept.
     pub skipped: u64,
-    /// The SHA-256 digest of the whole line, if it was truncated.
+    /// Only the ends of long strings were not kept: the bytes are a whole JSON text.
+    pub is_shortened: bool,
+    /// The SHA-256 digest of the whole line, if parts of it were not kept.
     pub sha256: Option<Digest>,
     /// The number of lines that it spans: more than one for an object that spans several lines.
     pub lines: u64,

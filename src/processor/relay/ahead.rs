@@ -66,7 +66,15 @@ impl<'b, In, C: Default> Ahead<'b, In, C> {
                 break;
             }
             let (position, next) = (begin.position, at(number, end + 1));
-            let line = Line { position, bytes: line, skipped: 0, sha256: None, lines: 1, next };
+            let line = Line {
+                position,
+                bytes: line,
+                skipped: 0,
+                is_shortened: false,
+                sha256: None,
+                lines: 1,
+                next,
+            };
             let line = OpenLine::new(line, begin, hashes_lines);
             lines.push(match line.whole(decoder) {
                 Some(Located { position, line_sha256, session, item }) => {

@@ -255,10 +255,11 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
     let media_type = source.str("media_type").or_else(|| source.str("mediaType"));
     let place = source.str("url").or_else(|| source.str("file_id"));
     let data = source.raw("data").map(|data| value::as_str(data).unwrap_or_default());
-    let size = data.as_ref().map(|data| match source.get_str("type").as_deref() {
-        Some("base64") | None => format!("{} bytes", base64_bytes(data)),
-        Some(_) => format!("{} bytes", data.len()),
+    let size = data.as_ref().and_then(|data| match source.get_str("type").as_deref() {
+        Some("base64") | None => content::base64_bytes(data),
+        Some(_) => Some(data.len()),
     });
+    let size = size.map(|bytes| format!("{bytes} bytes"));
     let facts = [title.as_deref(), media_type.as_deref(), place.as_deref(), size.as_deref()];
     let facts: Vec<_> = facts.into_iter().flatten().collect();
     let placeholder = match facts.is_empty() {
@@ -271,11 +272,6 @@ fn describe_media(name: &str, object: &mut Object<'_>) -> Content {
     let media_type = media_type.unwrap_or_default();
     let image = data.map(|data| content::image(&media_type, &data));
     Content::picture(placeholder, image.unwrap_or_else(|| Image::without_content(&media_type)))
-}
-
-/// The decoded size of a base64 text in bytes.
-fn base64_bytes(text: &str) -> usize {
-    text.trim_end_matches('=').len() * 3 / 4
 }
 
 /// The terms of a message's price, unless they are the usual ones: `fast`, `priority`, `us`.
