@@ -36,8 +36,8 @@ pub(super) trait AnyExecutor: Send + Sync {
     fn of_file(&self, _path: &Path, _beside: Beside<'_>) -> Option<DynExecutor> {
         None
     }
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        None
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        Vec::new()
     }
     fn recognise(&self, object: &Object<'_>) -> Evidence;
     fn session<'a>(&self, object: &Object<'a>) -> Option<Cow<'a, str>>;
@@ -63,8 +63,8 @@ impl<E: Executor> AnyExecutor for ExecutorReducer<E> {
         self.executor.of_file(&named, beside).map(DynExecutor::new)
     }
 
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        self.executor.opener()
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        self.executor.openers()
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -149,9 +149,9 @@ impl DynExecutor {
         self.0.format()
     }
 
-    /// How its logs are opened if they are not files of lines.
-    pub fn opener(&self) -> Option<Arc<dyn Opener>> {
-        self.0.opener()
+    /// How its logs are opened that are not files of lines.
+    pub fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        self.0.openers()
     }
 
     /// Judges whether a record belongs to the format.

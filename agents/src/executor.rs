@@ -93,9 +93,9 @@ pub trait Executor: Sized + Send + Sync + 'static {
         None
     }
 
-    /// How a log of this agent is opened if it is not a file of lines: a database, a folder, a document.
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        None
+    /// How logs of this agent are opened that are not files of lines: a database, a folder, a document.
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        Vec::new()
     }
 
     /// Judges whether a record belongs to this format.

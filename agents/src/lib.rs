@@ -15,6 +15,7 @@ mod context;
 mod diagnostic;
 pub mod dialect;
 pub mod diff;
+mod documents;
 mod dynamic;
 mod executor;
 pub mod files;
@@ -36,6 +37,7 @@ pub use self::{
     agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, kimi, opencode, pi, qwen},
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
+    documents::Documents,
     dynamic::{AnyRecord, AnyState, DynExecutor, SplitExecutor},
     executor::{Beside, Executor, Format, Header, Parsed},
     recogniser::{Evidence, Judge, Recogniser, Verdict},

@@ -112,7 +112,7 @@ impl Registry {
 
     /// How the logs of its executors are opened.
     pub fn openers(&self) -> Openers {
-        self.iter().filter_map(DynExecutor::opener).collect()
+        self.iter().flat_map(DynExecutor::openers).collect()
     }
 
     /// The executors in insertion order.

@@ -14,6 +14,7 @@ mod corpora;
 mod corpus;
 mod cursor;
 mod dialects;
+mod documents;
 mod droid;
 mod droid_jsonrpc;
 mod droid_session;

@@ -34,8 +34,8 @@ impl Executor for Magpie {
     type Result = ToolOutcome;
     type Memory = ();
 
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        Some(Arc::new(Self))
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        vec![Arc::new(Self)]
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {

@@ -58,12 +58,8 @@ impl KeptLogs {
         if !database.keeps_logs()? {
             return Ok(());
         }
-        let is_opened = |log: &Unkept| {
-            let executor = program.registry.named(&log.format);
-            executor.is_none_or(|executor| executor.opener().is_some())
-        };
         let openers = program.openers();
-        for log in database.unkept()?.into_iter().filter(|log| !is_opened(log)) {
+        for log in database.unkept()? {
             let stored = self.store(&openers, &log);
             let stored = stored.map_err(|error| Error::output(&self.folder, &error))?;
             let Some(kept) = stored else { continue };
@@ -104,6 +100,9 @@ impl KeptLogs {
     fn store(&self, openers: &Openers, log: &Unkept) -> io::Result<Option<KeptLog>> {
         let path = Path::new(&log.path);
         let Ok(mut source) = openers.open_regular(path) else { return Ok(None) };
+        if source.is_rewritten() && !source.is_document() {
+            return Ok(None);
+        }
         owner_only_folder(&self.folder)?;
         let temporary = NamedTempFile::new_in(&self.folder)?;
         let (mut hash, mut begun) = (Sha256::new(), 0);

@@ -309,7 +309,7 @@ fn the_tokens_of_a_settings_file_that_was_written_anew_count_once() {
     let said = r#"{"type":"message","id":"m","message":{"role":"user","content":[{"type":"text","text":"hello"}]}}"#;
     fs::write(place.log("s-1.jsonl"), format!("{start}\n{said}\n")).unwrap();
     let metrics = place.db("metrics");
-    for (output, summary) in [(10, "2 new"), (25, "1 new")] {
+    for (output, summary) in [(10, "2 new"), (25, "1 read again")] {
         fs::write(place.log("s-1.settings.json"), settings(output)).unwrap();
         let told = place.ingest("db", &["--metrics", text(&metrics)]);
         assert!(told.contains(summary) && told.contains("0 skipped"), "{told}");
@@ -319,6 +319,9 @@ fn the_tokens_of_a_settings_file_that_was_written_anew_count_once() {
         let metrics = fs::read_to_string(&metrics).unwrap();
         let line = format!("gen_ai_token_type=\"output\"}} {output}\n");
         assert!(metrics.contains(&line), "{metrics}");
+        let sessions =
+            "foldline_sessions_total{gen_ai_agent_name=\"droid\",outcome=\"unknown\"} 1\n";
+        assert!(metrics.contains(sessions), "{metrics}");
     }
     let told = place.ingest("db", &["--metrics", text(&metrics)]);
     assert!(told.contains("2 unchanged"), "{told}");

@@ -36,8 +36,8 @@ impl FileContent {
         let mut magic = Vec::new();
         (&file).take(16).read_to_end(&mut magic)?;
         file.rewind()?;
-        if let Some(log) = openers.stored(path, &magic) {
-            return Ok(Self::Stored(Box::new(StoredLines::new(log, file))));
+        if let Some(lines) = openers.stored(path, &file, &magic) {
+            return Ok(Self::Stored(Box::new(lines)));
         }
         match Compression::of(&magic) {
             Some(compression) => {
@@ -50,6 +50,11 @@ impl FileContent {
     /// Whether any part of the content may change.
     pub(super) fn is_rewritten(&self) -> bool {
         matches!(self, Self::Stored(_))
+    }
+
+    /// Whether it is one file, any part of which may change.
+    pub(super) fn is_document(&self) -> bool {
+        matches!(self, Self::Stored(lines) if lines.is_document())
     }
 
     pub(super) fn is_compressed(&self) -> bool {

@@ -281,6 +281,11 @@ impl LogFile {
         matches!(&self.handle, Handle::Regular(regular) if regular.file.is_rewritten())
     }
 
+    /// Whether it is a document: [rewritten](Self::is_rewritten), and [one file](super::Opener::is_of_one_file).
+    pub fn is_document(&self) -> bool {
+        matches!(&self.handle, Handle::Regular(regular) if regular.file.is_document())
+    }
+
     /// Whether the open file begins with the data that was read earlier. Never true for a stream, which cannot be
     /// compared.
     ///

@@ -37,6 +37,12 @@ pub trait StoredLog: fmt::Debug + Send {
 pub trait Opener: Send + Sync {
     /// The log in the file at `path`, which begins with the bytes `head`; `None` if it is not one of this kind.
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>>;
+
+    /// Whether each log is one file, a document: its metadata shows every change, and it is no larger than a log of
+    /// lines, so that its content is compared with that of others.
+    fn is_of_one_file(&self) -> bool {
+        false
+    }
 }
 
 /// The openers that a program knows, in order. Without any, a log is a file of lines, plain or compressed.
@@ -76,8 +82,12 @@ pub trait Opener: Send + Sync {
 pub struct Openers(Arc<[Arc<dyn Opener>]>);
 
 impl Openers {
-    pub(super) fn stored(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
-        self.0.iter().find_map(|opener| opener.open(path, head))
+    pub(super) fn stored(&self, path: &Path, file: &File, head: &[u8]) -> Option<StoredLines> {
+        self.0.iter().find_map(|opener| {
+            let log = opener.open(path, head)?;
+            let (file, is_document) = (file.try_clone().ok()?, opener.is_of_one_file());
+            Some(StoredLines { log, file, is_document, lines: OnceCell::new() })
+        })
     }
 }
 
@@ -99,6 +109,7 @@ impl fmt::Debug for Openers {
 pub(super) struct StoredLines {
     log: Box<dyn StoredLog>,
     file: File,
+    is_document: bool,
     lines: OnceCell<WrittenLines>,
 }
 
@@ -110,8 +121,9 @@ struct WrittenLines {
 }
 
 impl StoredLines {
-    pub(super) fn new(log: Box<dyn StoredLog>, file: File) -> Self {
-        Self { log, file, lines: OnceCell::new() }
+    /// Whether it is one file.
+    pub(super) fn is_document(&self) -> bool {
+        self.is_document
     }
 
     /// The metadata of the opened file.

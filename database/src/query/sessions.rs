@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter,
-    companions::{fact, with_companions},
+    companions::{fact, is_whole, with_companions},
     filter::LATEST,
     project::project,
     sql::{FAILURES, WAITING, integer, sum},
@@ -175,6 +175,18 @@ fn count(condition: &str) -> String {
 }
 
 impl dyn Store + '_ {
+    /// The number of sessions by agent and outcome.
+    pub fn outcomes(&self) -> Result<Vec<(Option<String>, Option<String>, u64)>, StoreError> {
+        let sql = format!(
+            "SELECT agent, outcome, count(*) FROM sessions WHERE {} GROUP BY agent, outcome
+             ORDER BY agent NULLS FIRST, outcome NULLS FIRST",
+            is_whole()
+        );
+        self.answer(&sql, &self.parameters(), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<i64>(2)?.unsigned_abs()))
+        })
+    }
+
     /// The sessions in an order; those of equal rank by their latest activity.
     pub fn sessions(
         &self,

@@ -1,7 +1,7 @@
 //! Replaces the stored rows of a source when the source is read again.
 
 use foldline::ledger::SourceName;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::{
     Ahead, Database, SqliteError,
@@ -47,6 +47,7 @@ impl Database {
     fn try_begin(&self, source: &SourceName) -> rusqlite::Result<Replacement> {
         self.cascade(true)?;
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        reserve(&self.connection, source)?;
         let sql = "SELECT session_id, task, pruned_to FROM sessions
                    WHERE source = (SELECT id FROM sources WHERE name = ?1) ORDER BY id";
         let sessions = list(&self.connection, sql, [source.as_str()], |row| {
@@ -98,6 +99,7 @@ impl Database {
 
     fn end(&self, how: &str) -> rusqlite::Result<()> {
         self.connection.execute_batch(how)?;
+        self.connection.execute_batch("DROP TABLE IF EXISTS temp.replaced")?;
         self.cascade(false)
     }
 
@@ -109,4 +111,32 @@ impl Database {
         drop(replacement);
         self.end("ROLLBACK").map_err(|error| self.error(&error))
     }
+}
+
+/// Keeps the numbers of the sessions that are replaced, by which they are known to people.
+fn reserve(connection: &Connection, source: &SourceName) -> rusqlite::Result<()> {
+    let sql = "CREATE TEMP TABLE IF NOT EXISTS replaced (id INTEGER PRIMARY KEY, number INTEGER, session_id TEXT);
+               DELETE FROM temp.replaced";
+    connection.execute_batch(sql)?;
+    let sql = "INSERT INTO temp.replaced SELECT id, number, session_id FROM sessions
+               WHERE source = (SELECT id FROM sources WHERE name = ?1)";
+    run(connection, sql, [source.as_str()]).map(drop)
+}
+
+/// The number for a new session: that of the replaced session with the same id, or without one at the same place; `None`
+/// for the next one.
+pub(super) fn reserved(
+    connection: &Connection,
+    number: i64,
+    session_id: Option<&str>,
+) -> rusqlite::Result<Option<i64>> {
+    let is_replacing = "SELECT 1 FROM temp.sqlite_schema WHERE name = 'replaced'";
+    if find(connection, is_replacing, [], |_| Ok(()))?.is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT coalesce(
+                   (SELECT id FROM temp.replaced WHERE session_id IS ?2 AND (?2 IS NOT NULL OR number = ?1)
+                    AND id NOT IN (SELECT id FROM sessions) ORDER BY number = ?1 DESC, id LIMIT 1),
+                   1 + max((SELECT coalesce(max(id), 0) FROM sessions), (SELECT coalesce(max(id), 0) FROM temp.replaced)))";
+    find(connection, sql, params![number, session_id], |row| row.get(0))
 }

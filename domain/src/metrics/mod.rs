@@ -171,13 +171,21 @@ impl Metrics {
         add_all(&mut self.warnings, &other.warnings);
     }
 
-    /// Clears the counted tokens, for callers with better data: if several logs contain one message, only a store of
-    /// all of them, such as a database, counts it once. [`add_usage`](Self::add_usage) then adds its counts.
-    pub fn clear_usage(&mut self) {
+    /// Clears the counted sessions and tokens, for callers with better data: if several logs contain one session or one
+    /// message, only a store of all of them, such as a database, counts it once. [`add_sessions`](Self::add_sessions)
+    /// and [`add_usage`](Self::add_usage) then add its counts.
+    pub fn clear_shared(&mut self) {
         let agents: Vec<_> = self.agents.iter().map(|(agent, _)| agent.to_owned()).collect();
         for agent in agents {
-            self.agents.get_mut(&agent).models = Named::default();
+            let agent = self.agents.get_mut(&agent);
+            (agent.models, agent.sessions) = Default::default();
         }
+    }
+
+    /// Adds sessions of an agent with an outcome. An unknown name is empty.
+    pub fn add_sessions(&mut self, agent: &str, outcome: Option<&str>, count: u64) {
+        let sessions = &mut self.agents.get_mut(agent).sessions;
+        *sessions.entry(outcome.unwrap_or("unknown").to_owned()).or_default() += count;
     }
 
     /// Adds tokens used by an agent with a model. An unknown name is empty.

@@ -39,6 +39,10 @@ pub(super) fn examine(
     is_last: bool,
 ) -> Result<Examination, Error> {
     let mut file = registry.openers().open_regular(path)?;
+    // A document is shipped as the bytes of its file.
+    if file.is_document() {
+        file = LogFile::open_regular(path)?;
+    }
     if file.is_rewritten() {
         let what =
             "it is a database, which changes anywhere and is not shipped; foldline ingest reads it";

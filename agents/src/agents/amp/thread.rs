@@ -1,9 +1,13 @@
 //! The threads that Amp kept, `~/.local/share/amp/threads/T-<id>.json`.
 
+use std::sync::Arc;
+
+use foldline::source::Opener;
 use serde::{Deserialize, Serialize};
 
 use super::{action_mapper, result::AmpResult};
 use crate::{
+    Documents,
     dialect::{
         anthropic::{Block, BlockKind},
         usage::{take_counters, with_cache},
@@ -21,6 +25,9 @@ pub struct AmpThreadMemory {}
 
 type Cx<'s> = Context<'s, AmpResult>;
 
+/// The number of writes, the traces of the program, and what other fields repeat.
+const VOLATILE: [&str; 5] = ["v", "nextMessageId", "meta", "~debug", "usageLedger"];
+
 impl Executor for AmpThread {
     const FORMAT: Format = Format::new("amp-thread", "Amp, thread file", "amp").with_homes(&[
         "${AMP_THREADS_DIR:-~/.local/share/amp/threads}",
@@ -30,9 +37,21 @@ impl Executor for AmpThread {
     type Result = AmpResult;
     type Memory = AmpThreadMemory;
 
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        vec![Arc::new(Documents {
+            is_one: |_, fields| {
+                ["v", "id", "created"].iter().all(|name| fields.iter().any(|it| it == name))
+            },
+            recognised_by: &["id", "created"],
+            list: "messages",
+            volatile: &VOLATILE,
+            line: 0,
+        })]
+    }
+
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         let is_thread = object.get_str("id").is_some_and(|id| id.starts_with("T-"));
-        Evidence::certain_if(is_thread && object.has_all(&["v", "created", "messages"]))
+        Evidence::certain_if(is_thread && object.has_all(&["created", "messages"]))
     }
 
     fn parse<'a>(
@@ -191,8 +210,7 @@ impl<'a> ThreadDocument<'a> {
         }
         let mut platform = initial.object("platform").unwrap_or_default();
         facts.version = platform.text("clientVersion");
-        // The number of writes, the traces of the program, and what other fields repeat.
-        object.ignore(&["v", "nextMessageId", "meta", "~debug", "usageLedger"]);
+        object.ignore(&VOLATILE);
         let mode = object.text("agentMode");
         let messages = object.array("messages").unwrap_or_default().into_iter();
         let messages = messages.filter_map(|raw| Some(Message::take(value::object(raw)?)));

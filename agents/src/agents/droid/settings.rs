@@ -1,10 +1,12 @@
 //! The settings file next to each of Droid's session files, `<session>.settings.json`. It states the model and the
 //! tokens of the whole session, which the session file does not.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
+
+use foldline::source::Opener;
 
 use super::{result::DroidResult, types::take_usage};
-use crate::prelude::*;
+use crate::{Documents, prelude::*};
 
 /// The suffix of the file name, after the session's id.
 pub(super) const ENDING: &str = ".settings.json";
@@ -32,6 +34,16 @@ impl Executor for DroidSettings {
     type Line<'a> = Settings;
     type Result = DroidResult;
     type Memory = ();
+
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        vec![Arc::new(Documents {
+            is_one: |path, _| path.to_str().is_some_and(|path| path.ends_with(ENDING)),
+            recognised_by: &[],
+            list: "",
+            volatile: &[],
+            line: 0,
+        })]
+    }
 
     fn of_file(&self, path: &Path, _: Beside<'_>) -> Option<Self> {
         let name = path.file_name()?.to_str()?;

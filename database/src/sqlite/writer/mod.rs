@@ -13,6 +13,7 @@ use rusqlite::{Connection, Statement, params};
 
 use super::{
     crc::{execute_summed, sum_sessions},
+    replace,
     statements::{find, run},
 };
 use crate::{Change, EntryRow, Fold, NewEntry, Warnings};
@@ -120,7 +121,7 @@ impl<'t> SourceWriter<'t> {
         }
         let mut session = match stored {
             Some(session) => session,
-            None => self.begin(key)?,
+            None => self.begin(key, part.facts.session_id.as_ref())?,
         };
         self.add_authority(&session, &part.authority)?;
         self.add_entries(&mut session, &part.entries)?;
@@ -141,10 +142,15 @@ impl<'t> SourceWriter<'t> {
     }
 
     /// Inserts a session. [`learn`](Self::learn) writes its checksum.
-    fn begin(&mut self, key: SessionKey) -> rusqlite::Result<StoredSession> {
-        let sql = "INSERT INTO sessions (source, number, task, crc32) VALUES (?1, ?2, ?3, 0)";
-        let task = self.task;
-        run(self.transaction, sql, params![self.source, key.0, task])?;
+    fn begin(
+        &mut self,
+        key: SessionKey,
+        id: Option<&SessionId>,
+    ) -> rusqlite::Result<StoredSession> {
+        let sql =
+            "INSERT INTO sessions (id, source, number, task, crc32) VALUES (?1, ?2, ?3, ?4, 0)";
+        let id = replace::reserved(self.transaction, key.0.into(), id.map(SessionId::as_str))?;
+        run(self.transaction, sql, params![id, self.source, key.0, self.task])?;
         let id = self.transaction.last_insert_rowid();
         let sql = "UPDATE sources SET session = ?2 WHERE id = ?1";
         run(self.transaction, sql, params![self.source, id])?;

@@ -2,13 +2,15 @@
 
 mod types;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
+use foldline::source::Opener;
 use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Author, Call, Message, SessionRecord};
 use crate::{
+    Documents,
     dialect::{
         gemini,
         recent_map::RecentMap,
@@ -29,6 +31,9 @@ pub struct GeminiSession {
     /// The project, by the files beside its folder.
     cwd: Option<Text>,
 }
+
+/// The fields by which a session is recognised.
+const RECOGNISED_BY: [&str; 3] = ["sessionId", "projectHash", "startTime"];
 
 /// The largest number of ended calls to remember.
 const REMEMBERED: usize = 1024;
@@ -62,6 +67,16 @@ impl Executor for GeminiSession {
     type Result = TextualResult;
     type Memory = GeminiSessionMemory;
 
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        vec![Arc::new(Documents {
+            is_one: |_, fields| RECOGNISED_BY.iter().all(|name| fields.iter().any(|it| it == name)),
+            recognised_by: &RECOGNISED_BY,
+            list: "messages",
+            volatile: &["lastUpdated"],
+            line: 0,
+        })]
+    }
+
     fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
         let name = |folder: &Path| Some(folder.file_name()?.to_str()?.to_owned());
         let mut folders = path.ancestors().skip(1);
@@ -75,7 +90,7 @@ impl Executor for GeminiSession {
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
-        let is_header = object.has_all(&["sessionId", "projectHash", "startTime"]);
+        let is_header = object.has_all(&RECOGNISED_BY);
         if is_header || object.has_any(&["$set", "$rewindTo"]) {
             return Evidence::Certain;
         }

@@ -2,15 +2,14 @@
 
 mod types;
 
-#[cfg(feature = "databases")]
 use std::sync::Arc;
 
-#[cfg(feature = "databases")]
 use foldline::source::Opener;
 use serde::{Deserialize, Serialize};
 
 use self::types::{Message, Part, SessionDocument, SessionPart};
 use crate::{
+    Documents,
     opencode::result::{self, Cx, OpencodeResult},
     prelude::*,
     recogniser::nested,
@@ -43,9 +42,21 @@ impl Executor for OpencodeSession {
     type Result = OpencodeResult;
     type Memory = OpencodeSessionMemory;
 
-    #[cfg(feature = "databases")]
-    fn opener(&self) -> Option<Arc<dyn Opener>> {
-        Some(Arc::new(super::OpencodeSource))
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        let documents = Documents {
+            is_one: |_, fields| {
+                ["info", "messages"].iter().all(|name| fields.iter().any(|it| it == name))
+            },
+            recognised_by: &["info"],
+            list: "messages",
+            volatile: &[],
+            line: 4 << 20,
+        };
+        vec![
+            #[cfg(feature = "databases")]
+            Arc::new(super::OpencodeSource),
+            Arc::new(documents),
+        ]
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {

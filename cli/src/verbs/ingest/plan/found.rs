@@ -19,8 +19,10 @@ pub(super) struct Found {
     /// The metadata of the file.
     pub(super) status: Identity,
     pub(super) first_line: Digest,
-    /// It is a database, any part of which may change.
+    /// It is a database or a document, any part of which may change.
     pub(super) is_rewritten: bool,
+    /// It is a document, whose content may be that of another one.
+    pub(super) is_document: bool,
     /// The source of which an earlier run found the file to be a copy; the file is unchanged since.
     pub(super) copy_of: Option<Box<Known>>,
     openers: Openers,
@@ -42,9 +44,28 @@ impl Found {
             status,
             first_line,
             is_rewritten,
+            is_document: log.is_document(),
             copy_of: None,
             openers: openers.clone(),
         })
+    }
+
+    /// Reads a document to be compared with others.
+    pub(super) fn measure(&mut self) -> Result<(), SourceError> {
+        let mut log = self.openers.open_regular(&self.path)?;
+        self.first_line = log.first_line()?;
+        self.status.size = log.length()?.unwrap_or_default();
+        Ok(())
+    }
+
+    /// Whether its content begins with this many bytes, which have this digest.
+    pub(super) fn begins_with(
+        &self,
+        length: u64,
+        content: Option<Digest>,
+    ) -> Result<bool, SourceError> {
+        let mut log = self.openers.open_regular(&self.path)?;
+        Ok(log.content(length)? == content)
     }
 
     /// The inode of the file, if the system has inodes.

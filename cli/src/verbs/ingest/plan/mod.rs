@@ -5,7 +5,8 @@
 //! with, or a new source. So the database depends neither on the order in which files are found nor on how
 //! often they are read.
 //!
-//! A database of an agent is identified by its path or inode, and replaces what was read of it.
+//! A database or a document of an agent is identified by its path or inode. If it has not only grown, it replaces what
+//! was read of it.
 //!
 //! Nothing is read of a source that was forgotten, nor of its copies.
 //!
@@ -179,8 +180,10 @@ impl<'a> Planner<'a> {
                 continue;
             }
             if found.is_rewritten {
-                self.rewritten(found)?;
-                continue;
+                match self.rewritten(found)? {
+                    Some(document) => found = document,
+                    None => continue,
+                }
             }
             found.copy_of = self.database.source_of_copy(&found.status)?.map(Box::new);
             by_beginning.entry(found.first_line).or_default().push(found);
@@ -214,9 +217,10 @@ impl<'a> Planner<'a> {
         let Some(known) = self.settled.get(&number) else { return false };
         // The size of a compressed file is not that of its content, and an opener may read other files too.
         let is_plain = !is_compressed_name(path);
-        let is_opened =
-            self.registry.named(&known.format).is_none_or(|executor| executor.opener().is_some());
-        if is_opened
+        let has_other_files = self.registry.named(&known.format).is_none_or(|executor| {
+            executor.openers().iter().any(|opener| !opener.is_of_one_file())
+        });
+        if has_other_files
             || status.changed.is_none()
             || status.changed != known.file.changed
             || (is_plain && status.size != known.file.size)
@@ -250,28 +254,49 @@ impl<'a> Planner<'a> {
         true
     }
 
-    /// A database is read again as a whole when it has changed, even if all of its sessions were forgotten: others are
-    /// added to it.
-    fn rewritten(&mut self, found: Found) -> Result<(), Error> {
+    /// A database or a document that has only grown is read from its checkpoint; one that has changed is read again as
+    /// a whole, even if all of its sessions were forgotten: others are added to a database. The content of a document
+    /// that was moved or is new is to be compared with others.
+    fn rewritten(&mut self, mut found: Found) -> Result<Option<Found>, Error> {
+        let Some(known) = self.known_at(&found)? else {
+            if found.is_document {
+                found.measure()?;
+                return Ok(Some(found));
+            }
+            let name = self.free_name(&found.path)?;
+            self.push(found, name, Start::New);
+            return Ok(None);
+        };
+        let Known { name, checkpoint, is_forgotten } = known;
+        self.claimed.insert(name.clone());
+        let before = &checkpoint.facts;
+        let is_unchanged = found.status.is_untouched_since(&before.identity)
+            && before.path == found.path.to_string_lossy();
+        if is_unchanged && (checkpoint.complete || !self.args.complete) {
+            self.summary.unchanged += 1;
+            return Ok(None);
+        }
+        if is_forgotten && found.is_document {
+            self.summary.skip(&found.path, Skipped::Forgotten);
+            return Ok(None);
+        }
+        let length = before.identity.read.length;
+        let has_grown = length > 0
+            && !checkpoint.complete
+            && before.identity.content.is_some()
+            && found.begins_with(length, before.identity.content)?;
+        let start = if has_grown { Start::Resume } else { Start::Again };
+        self.push(found, name, start(Box::new(checkpoint)));
+        Ok(None)
+    }
+
+    /// The source that is at the place of a file.
+    fn known_at(&self, found: &Found) -> Result<Option<Known>, Error> {
         let mut known = self.database.sources_at(&found.path.to_string_lossy())?;
         if let Some((device, inode)) = found.number() {
             known.extend(self.database.sources_of_file(device, inode)?);
         }
-        let Some(known) = known.into_iter().find(|known| !self.claimed.contains(&known.name))
-        else {
-            let name = self.free_name(&found.path)?;
-            self.push(found, name, Start::New);
-            return Ok(());
-        };
-        let Known { name, checkpoint, .. } = known;
-        self.claimed.insert(name.clone());
-        let is_unchanged = found.status.is_untouched_since(&checkpoint.facts.identity)
-            && checkpoint.facts.path == found.path.to_string_lossy();
-        match is_unchanged && (checkpoint.complete || !self.args.complete) {
-            true => self.summary.unchanged += 1,
-            false => self.push(found, name, Start::Again(Box::new(checkpoint))),
-        }
-        Ok(())
+        Ok(known.into_iter().find(|known| !self.claimed.contains(&known.name)))
     }
 
     /// The sources that these files may belong to.
