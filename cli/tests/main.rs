@@ -49,6 +49,7 @@ mod query;
 mod questions;
 mod readme;
 mod resume;
+mod rewritten;
 mod run;
 mod run_rows;
 mod serve;

@@ -174,7 +174,9 @@ impl<'c> ContentDedup<'c> {
             let shorter = files.iter().filter(|(found, _)| is_alike(known, found));
             let shorter = shorter.filter(|(found, _)| !self.is_settled(found));
             let shorter = shorter.map(|(found, _)| found.status.size);
-            let lengths: Vec<u64> = shorter.filter(|size| *size <= length).collect();
+            // The last line of the file need not have been read, as it may be incomplete.
+            let size = known.checkpoint.facts.identity.size.max(length);
+            let lengths: Vec<u64> = shorter.filter(|shorter| *shorter <= size).collect();
             if is_here || lengths.is_empty() {
                 continue;
             }

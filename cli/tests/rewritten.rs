@@ -1,0 +1,185 @@
+//! Documents that an agent writes again whenever they change are one log each.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::logs::{assert_same, dump, run, stdout};
+
+/// The logs of a home, and databases of them.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("logs/chats")).unwrap();
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, document: &Value) {
+        let text = serde_json::to_string_pretty(document).unwrap();
+        fs::write(self.path("logs/chats").join(name), text).unwrap();
+    }
+
+    fn ingest(&self, db: &str, more: &[&str]) -> String {
+        let (logs, db) = (self.text("logs"), self.text(db));
+        stdout(&[&["ingest", &logs, "--db", &db], more].concat())
+    }
+
+    fn rows(&self, query: &[&str]) -> Vec<Value> {
+        let db = self.text("db");
+        serde_json::from_str(&stdout(&[query, &["-f", "json", "--db", &db]].concat())).unwrap()
+    }
+
+    /// The database has what one has that sees only the present state.
+    fn is_as_if_new(&self, what: &str) {
+        let _ = fs::remove_file(self.path("fresh"));
+        self.ingest("fresh", &[]);
+        assert_same(&dump(&self.path("db")), &dump(&self.path("fresh")), what);
+        assert_eq!(run(&["check", "--db", &self.text("db")]).status.code(), Some(0), "{what}");
+    }
+}
+
+fn message(number: usize, words: &str) -> Value {
+    let at = format!("2026-01-10T20:{number:02}:00.000Z");
+    let tokens =
+        json!({"input": 1000, "output": 100, "cached": 0, "thoughts": 0, "tool": 0, "total": 1100});
+    let call = json!({"id": format!("c{number}"), "name": "run_shell_command", "args": {"command": "false"},
+        "status": "error", "timestamp": at, "result": [], "resultDisplay": "exit 1"});
+    json!({"id": format!("g{number}"), "timestamp": at, "type": "gemini", "content": words, "thoughts": [],
+        "model": "gemini-2.5-pro", "tokens": tokens, "toolCalls": [call]})
+}
+
+fn session(id: &str, messages: &[Value]) -> Value {
+    json!({"sessionId": id, "projectHash": "p", "startTime": "2026-01-10T20:00:00.000Z",
+        "lastUpdated": format!("2026-01-10T21:{:02}:00.000Z", messages.len()), "messages": messages})
+}
+
+#[test]
+fn each_state_of_a_document_is_what_it_is_alone() {
+    let place = Place::new();
+    // Sessions before and after it keep their numbers, as it does.
+    place.write("session-1.json", &session("first", &[message(0, "begin")]));
+    place.write("session-2.json", &session("second", &[message(1, "one")]));
+    place.write("session-3.json", &session("third", &[message(9, "end")]));
+    place.ingest("db", &[]);
+    let numbers = |place: &Place| {
+        place.rows(&["query", "sql", "SELECT session_id, id FROM sessions ORDER BY session_id"])
+    };
+    let before = numbers(&place);
+    let states: [&[Value]; 6] = [
+        &[message(1, "one"), message(2, "two")],
+        // The last message grows, the first changes, one is withdrawn.
+        &[message(1, "one"), message(2, "two and more")],
+        &[message(1, "another"), message(2, "two and more"), message(3, "three")],
+        &[message(2, "two and more"), message(3, "three")],
+        &[message(2, "two and more"), message(3, "three"), message(4, "four")],
+        &[],
+    ];
+    for (number, messages) in states.iter().enumerate() {
+        let whole = session("second", messages);
+        // In place, and by another file that takes its name.
+        if number % 2 == 0 {
+            place.write("session-2.json", &whole);
+        } else {
+            place.write("next", &whole);
+            fs::rename(place.path("logs/chats/next"), place.path("logs/chats/session-2.json"))
+                .unwrap();
+        }
+        let said = place.ingest("db", &[]);
+        let grown = if number == 0 || number == 4 { "1 grown" } else { "1 read again" };
+        assert!(said.contains(grown), "{number}: {said}");
+        place.is_as_if_new(&format!("state {number}"));
+        assert_eq!(numbers(&place), before, "state {number}");
+        let used = place.rows(&["usage", "--by", "session"]);
+        let used =
+            used.iter().find(|row| row["session"] == "second").map(|row| &row["input_tokens"]);
+        let tokens = (!messages.is_empty()).then(|| json!(1000 * messages.len()));
+        assert_eq!(used, tokens.as_ref(), "state {number}");
+        assert!(place.ingest("db", &[]).contains("3 unchanged"));
+    }
+}
+
+#[test]
+fn a_document_is_found_where_it_was_moved_and_its_copy_adds_nothing() {
+    let place = Place::new();
+    place.write("session-1.json", &session("one", &[message(0, "begin"), message(1, "more")]));
+    place.ingest("db", &[]);
+    place.write("copy.json", &session("one", &[message(0, "begin"), message(1, "more")]));
+    let said = place.ingest("db", &[]);
+    assert!(said.contains("1 unchanged, 1 skipped"), "{said}");
+    fs::remove_file(place.path("logs/chats/copy.json")).unwrap();
+    let to = place.path("logs/chats/moved.json");
+    fs::rename(place.path("logs/chats/session-1.json"), to).unwrap();
+    place.ingest("db", &[]);
+    assert_eq!(place.rows(&["sessions"]).len(), 1);
+}
+
+#[test]
+fn a_trail_has_the_records_of_a_document_that_grows_once() {
+    let place = Place::new();
+    let trail = place.text("trail");
+    let document = place.text("logs/chats/session-1.json");
+    let mut messages = vec![message(0, "begin")];
+    for number in 1..5 {
+        messages.push(message(number, "more"));
+        place.write("session-1.json", &session("one", &messages));
+        place.ingest("db", &["--audit", &trail]);
+        let verified = run(&["verify", &trail, "--source", &document]);
+        assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+    }
+    let records = fs::read_to_string(&trail).unwrap();
+    let calls = records.lines().filter(|line| line.contains("run_shell_command")).count();
+    place.write("session-1.json", &session("one", &messages));
+    place.ingest("fresh", &["--audit", &place.text("once")]);
+    let once = fs::read_to_string(place.text("once")).unwrap();
+    assert_eq!(calls, once.lines().filter(|line| line.contains("run_shell_command")).count());
+}
+
+#[test]
+fn size_loses_no_tokens() {
+    let place = Place::new();
+    let words = "a".repeat(400_000);
+    let mut messages: Vec<_> = (0..50).map(|number| message(number, &words)).collect();
+    messages.push(message(50, &"b".repeat(18 << 20)));
+    place.write("session-1.json", &session("long", &messages));
+    let pictures = vec![
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png",
+        "data": "A".repeat(4_500_000)}});
+        4
+    ];
+    let line = |kind: &str, id: &str, message: Value| {
+        json!({"type": kind, "uuid": id, "timestamp": "2026-05-01T10:00:00.000Z", "cwd": "/w", "version": "2.1.0",
+            "sessionId": "pictures", "userType": "external", "message": message})
+    };
+    let asked = line("user", "u", json!({"role": "user", "content": pictures}));
+    let text = json!([{"type": "text", "text": "t"}]);
+    let answer = line(
+        "assistant",
+        "a",
+        json!({"id": "m", "role": "assistant", "model": "claude-opus-4-5",
+        "content": text, "usage": {"input_tokens": 5, "output_tokens": 7}}),
+    );
+    fs::write(place.path("logs/pictures.jsonl"), format!("{asked}\n{answer}\n")).unwrap();
+    place.ingest("db", &[]);
+    let used: Vec<_> = place
+        .rows(&["usage", "--by", "agent"])
+        .iter()
+        .map(|row| (row["agent"].clone(), row["input_tokens"].clone()))
+        .collect();
+    assert!(used.contains(&(json!("gemini"), json!(51_000))), "{used:?}");
+    assert!(used.contains(&(json!("claude-code"), json!(5))), "{used:?}");
+    let pictures = stdout(&["show", "pictures", "--db", &place.text("db")]);
+    assert_eq!(pictures.matches("image/png").count(), 4, "{pictures}");
+    let warnings = place.rows(&["query", "sql", "SELECT kind, count FROM warnings"]);
+    assert!(warnings.iter().any(|row| row["kind"] == "too_long"), "{warnings:?}");
+}
