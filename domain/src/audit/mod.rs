@@ -86,7 +86,7 @@
 //! | truncates the end at a signature, or restores an older copy of the trail | `verify --head`; the next `ingest` |
 //! | removes the trail, or replaces it by another one | `verify --head`, `verify --key`; the next `ingest` |
 //! | resets the trail and its database together | `verify --head` |
-//! | changes the original log | `verify --source` |
+//! | changes the original log, or adds a line to it that no run has read | `verify --source` |
 //!
 //! `--head` takes a head, the `hash` of a record, that was printed by an earlier `verify` and kept out of the
 //! attacker's reach. It proves that the trail still contains everything up to that record.
@@ -97,12 +97,15 @@
 //!   where the audited users cannot read it, and away from the trail. A key proves who signed, not when;
 //! - a log that was changed before it was read, and actions that never were in a log. The trail reports what the log
 //!   said;
-//! - which lines of the log cause no event, and which parts of a line a version of the program did not interpret,
-//!   beyond the `unknown_event` and `unknown_field` warnings that it records;
+//! - which parts of a line a version of the program did not interpret, beyond the `unknown_event` and `unknown_field`
+//!   warnings that it records;
 //! - missing records that were never written: a run without the trail leaves a `gap`, but an attacker with write
 //!   access to the database can reset its count of commits.
 //!
-//! A line of the log that causes no event (a repetition, a blank line) is in no record.
+//! A line of the log that causes no event (a repetition, a blank line) is in no record. `verify --source` therefore
+//! reads the log again, and names the lines that do cause an event and have no record, such as those that were read
+//! without the trail or not at all. A later version of the program may find an event in a line in which the version
+//! that made the trail did not.
 
 mod chain;
 mod event_record;

@@ -95,6 +95,19 @@ impl Source {
         })
     }
 
+    /// The lines that cause an event, and have no record.
+    fn uncovered(&self) -> Option<String> {
+        let (events, none) = (self.lines.events.as_ref()?, Comparison::default());
+        let comparison = self.comparison().unwrap_or(&none);
+        let path = self.lines.path.display();
+        if let Some(lines) = events.named_without(&comparison.lines) {
+            let have = if lines.starts_with("lines") { "have" } else { "has" };
+            return Some(format!("{lines} of {path} {have} no record"));
+        }
+        let line = comparison.line_without_end().filter(|line| events.contains(*line))?;
+        Some(format!("the end of line {line} of {path} has no record"))
+    }
+
     fn compared(&self) -> u64 {
         self.comparison().map_or(0, |comparison| comparison.compared)
     }
@@ -184,6 +197,10 @@ impl<'s> Check<'s> {
         }
         let Some(digest) = line_sha256 else {
             self.without_digest += 1;
+            let named = self.sources.iter_mut().filter(|source| source.is_named(log));
+            for Source { logs, .. } in named.filter(|source| line <= source.lines.count) {
+                logs.entry(log.map(str::to_owned)).or_default().lines.insert(line);
+            }
             return;
         };
         self.digests += 1;
@@ -246,6 +263,10 @@ impl<'s> Check<'s> {
             };
             return (exit::FAILED, what);
         }
+        let uncovered: Vec<_> = self.sources.iter().filter_map(Source::uncovered).collect();
+        if !uncovered.is_empty() {
+            return (exit::FAILED, uncovered.join("; "));
+        }
         (exit::SUCCESS, self.good(head))
     }
 
@@ -293,6 +314,20 @@ impl<'s> Check<'s> {
                 report +=
                     &format!("log: {parts} of them cover a part of a line, which grew later\n");
             }
+        }
+        for SourceLines { path, count, events, .. } in
+            self.sources.iter().map(|source| &source.lines)
+        {
+            let (path, of) = (path.display(), human::number_of(*count, "line"));
+            report += &match events {
+                Some(events) => format!(
+                    "coverage: {} of {of} of {path} cause events, and all of them have a record\n",
+                    events.count()
+                ),
+                None => format!(
+                    "coverage: not checked, as the format of {path} is unknown, give --executor\n"
+                ),
+            };
         }
         let compared: u64 = self.sources.iter().map(Source::compared).sum();
         let elsewhere = self.digests.saturating_sub(compared);

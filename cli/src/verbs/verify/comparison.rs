@@ -2,7 +2,10 @@
 
 use foldline_domain::Digest;
 
-use super::source::{SourceLines, end_of_part};
+use super::{
+    coverage::LineSet,
+    source::{SourceLines, end_of_part},
+};
 use crate::error::Error;
 
 /// The result of the comparison of the records of a log with its lines.
@@ -12,6 +15,8 @@ pub(super) struct Comparison {
     pub(super) compared: u64,
     /// The records among them that cover a part of their line, which was continued later.
     pub(super) parts: u64,
+    /// The lines with a record.
+    pub(super) lines: LineSet,
     /// The problem of the first record that does not match.
     pub(super) problem: Option<String>,
     unfinished: Option<Unfinished>,
@@ -46,6 +51,11 @@ impl Unfinished {
 }
 
 impl Comparison {
+    /// The line of the last record, if its end has no record.
+    pub(super) fn line_without_end(&self) -> Option<u64> {
+        self.unfinished.as_ref().filter(|line| line.lacks_end()).map(|line| line.line)
+    }
+
     /// Compares a record with the line that it names, or with a part of the line, if it `may_be_part`.
     pub(super) fn fits(
         &mut self,
@@ -69,6 +79,7 @@ impl Comparison {
             return Ok(Fit::Differs);
         }
         self.compared += 1;
+        self.lines.insert(line);
         Ok(Fit::Fits)
     }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod comparison;
+mod coverage;
 mod index;
 mod source;
 
@@ -36,6 +37,10 @@ pub(crate) struct VerifyArgs {
     /// Log whose lines are compared with the trail; repeatable
     #[arg(long, value_name = "LOG")]
     pub(crate) source: Vec<PathBuf>,
+
+    /// Format of the logs; auto detects it from the first lines
+    #[arg(long, short, default_value = "auto", value_name = "NAME")]
+    pub(crate) executor: String,
 
     /// Head from an earlier run, which the trail must still contain
     #[arg(long, value_name = "HASH")]
@@ -73,8 +78,8 @@ pub(crate) fn run(program: &Program, args: &VerifyArgs) -> Result<u8, Error> {
 
 /// The exit code and the report.
 fn examine(program: &Program, args: &VerifyArgs) -> Result<(u8, String), Error> {
-    let openers = program.openers();
-    let sources = args.source.iter().map(|path| SourceLines::read(path, &openers));
+    let read = |path: &PathBuf| SourceLines::read(path, &args.executor, program);
+    let sources = args.source.iter().map(read);
     let sources = sources.collect::<Result<Vec<_>, _>>()?;
     let keys = args.key.iter().map(|path| public_key(path)).collect::<Result<Vec<_>, _>>()?;
     let mut check = Check::new(sources, &keys, args.head);

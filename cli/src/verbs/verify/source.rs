@@ -6,14 +6,18 @@ use std::{
 };
 
 use foldline::{
-    processor::{Line, LineFramer},
-    source::{LogFile, Openers},
+    processor::{DEFAULT_MAX_LINE, Line, LineFramer},
+    source::Step,
+    transduce::{Batch, emit_fn},
 };
-use foldline_domain::Digest;
+use foldline_domain::{Digest, DomainEvent, Located};
 use sha2::{Digest as _, Sha256};
 
-use super::index::{IndexWriter, IndexedLine, LineIndex};
-use crate::{error::Error, log::named};
+use super::{
+    coverage::LineSet,
+    index::{IndexWriter, IndexedLine, LineIndex},
+};
+use crate::{error::Error, log::Log, pipeline, program::Program};
 
 /// The digests of a log's lines.
 pub(super) struct SourceLines {
@@ -23,16 +27,26 @@ pub(super) struct SourceLines {
     pub(super) absolute: PathBuf,
     /// The number of lines.
     pub(super) count: u64,
-    log: LogFile,
+    /// The lines that cause an event, as this version of the program reads them; `None` if the format is unknown.
+    pub(super) events: Option<LineSet>,
+    log: Log,
     /// The lines that are not blank, in order; a record that spans several lines is one.
     index: LineIndex,
 }
 
 impl SourceLines {
-    pub(super) fn read(path: &Path, openers: &Openers) -> Result<Self, Error> {
-        let input = |error| Error::Input { path: path.to_owned(), error };
-        let absolute = std::path::absolute(path).map_err(input)?;
-        let mut log = named(path, |path| openers.open(path))?;
+    pub(super) fn read(path: &Path, executor: &str, program: &Program) -> Result<Self, Error> {
+        let absolute = std::path::absolute(path);
+        let absolute = absolute.map_err(|error| Error::Input { path: path.to_owned(), error })?;
+        let mut log = Log::open(&program.openers(), path)?;
+        // The lines of a log of an unknown format are compared, too.
+        let executor = log.executor(&program.registry, executor, DEFAULT_MAX_LINE).ok();
+        let line_of = emit_fn(|event: &Located<DomainEvent>| Batch::one(event.position.line));
+        let span = log.span();
+        let mut processor =
+            executor.map(|executor| pipeline::begin(executor, line_of, DEFAULT_MAX_LINE, span));
+        let mut events = processor.as_ref().map(|_| LineSet::default());
+        let mut event = |line| events.iter_mut().for_each(|events| events.insert(line));
         let mut framer = LineFramer::default();
         let mut index = IndexWriter::new().map_err(indexing)?;
         let (mut written, mut count) = (Ok(()), 0);
@@ -45,15 +59,19 @@ impl SourceLines {
                 written = index.push(&indexed);
             }
         };
-        loop {
-            let bytes = log.read()?;
-            if bytes.is_empty() {
-                framer.finish(&mut keep);
-                let index = written.and_then(|()| index.finish()).map_err(indexing)?;
-                return Ok(Self { path: path.to_owned(), absolute, count, log, index });
-            }
+        while let Step::Bytes(bytes) = log.step()? {
             framer.push(bytes, &mut keep);
+            if let Some(processor) = &mut processor {
+                processor.push(bytes, &mut event);
+            }
         }
+        framer.finish(&mut keep);
+        // As an ingest does: the log may grow, and its last line may be incomplete.
+        if let Some(processor) = &mut processor {
+            processor.flush_last_line(&mut event);
+        }
+        let index = written.and_then(|()| index.finish()).map_err(indexing)?;
+        Ok(Self { path: path.to_owned(), absolute, count, events, log, index })
     }
 
     /// The digest of a line.
@@ -66,11 +84,12 @@ impl SourceLines {
     pub(super) fn text(&mut self, number: u64) -> Result<Option<Vec<u8>>, Error> {
         let Some(line) = self.index.line(number).map_err(indexing)? else { return Ok(None) };
         let IndexedLine { offset, length, digest, .. } = line;
-        if self.log.length()?.is_none() {
+        let Log::Once(log) = &mut self.log else { return Ok(None) };
+        if log.length()?.is_none() {
             // A stream cannot be read again.
             return Ok(None);
         }
-        let text = self.log.read_at(offset, usize::try_from(length).unwrap_or(usize::MAX))?;
+        let text = log.read_at(offset, usize::try_from(length).unwrap_or(usize::MAX))?;
         Ok(Some(text).filter(|text| Digest::of(text) == digest))
     }
 }
