@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Verifies audit trails of foldline without foldline: by the description of the format alone.
 
-usage: verify_audit.py [--log LOG | --key PUBKEY] AUDIT...
+usage: verify_audit.py [--log LOG] [--key PUBKEY]... AUDIT...
 
 Prints a line for each trail: "good <count> <head>", or "line <n>: <what is wrong>". Exits with 1 if
-any is not good. With --log, the raw lines of that log are compared too; with --key, the signatures, and
-the last record must be one.
+any is not good. With --log, the raw lines of that log are compared too. With --key, the signatures must be
+of these keys, in this order, and the last record must be a signature of the last one.
 """
 import base64
 import hashlib
@@ -22,26 +22,31 @@ def canonical(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-# Ed25519 as in RFC 8032, section 5.1: a point is a pair of coordinates.
+# Ed25519 as in RFC 8032, section 5.1.4: a point has four coordinates, x = X/Z, y = Y/Z and xy = T/Z.
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, -1, P) % P
 
 
 def add(a, b):
-    product = D * a[0] * b[0] * a[1] * b[1] % P
-    x = (a[0] * b[1] + b[0] * a[1]) * pow(1 + product, -1, P)
-    y = (a[1] * b[1] + a[0] * b[0]) * pow(1 - product, -1, P)
-    return x % P, y % P
+    first = (a[1] - a[0]) * (b[1] - b[0]) % P
+    second = (a[1] + a[0]) * (b[1] + b[0]) % P
+    third, fourth = 2 * a[3] * b[3] * D % P, 2 * a[2] * b[2] % P
+    e, f, g, h = second - first, fourth - third, fourth + third, second + first
+    return e * f % P, g * h % P, f * g % P, e * h % P
 
 
 def multiply(number, point):
-    result = (0, 1)
+    result = (0, 1, 1, 0)
     for bit in bin(number)[2:]:
         result = add(result, result)
         if bit == "1":
             result = add(result, point)
     return result
+
+
+def is_equal(a, b):
+    return (a[0] * b[2] - b[0] * a[2]) % P == 0 and (a[1] * b[2] - b[1] * a[2]) % P == 0
 
 
 def point(data):
@@ -52,7 +57,8 @@ def point(data):
     if (x * x - square) % P:
         x = x * pow(2, (P - 1) // 4, P) % P
     assert y < P and (x * x - square) % P == 0, "it is no point of the curve"
-    return (x if x & 1 == sign else P - x), y
+    x = x if x & 1 == sign else P - x
+    return x, y, 1, x * y % P
 
 
 BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
@@ -62,7 +68,9 @@ def is_signature(signature, message, key):
     r, s = signature[:32], int.from_bytes(signature[32:], "little")
     digest = hashlib.sha512(r + key + message).digest()
     number = int.from_bytes(digest, "little") % ORDER
-    return s < ORDER and multiply(s, BASE) == add(point(r), multiply(number, point(key)))
+    return s < ORDER and is_equal(
+        multiply(s, BASE), add(point(r), multiply(number, point(key)))
+    )
 
 
 def public_key(path):
@@ -71,14 +79,24 @@ def public_key(path):
         return base64.b64decode("".join(file.read().split("\n")[1:-2]))[-32:]
 
 
-def check_signature(record, key):
-    assert {"commits", "key", "signature"} <= set(record), "it is no signature"
-    signed = {name: value for name, value in record.items() if name != "signature"}
-    signature, its = bytes.fromhex(record["signature"]), bytes.fromhex(record["key"])
-    assert len(signature) == 64 and len(its) == 32, "it is no signature"
-    if key is not None:
-        assert its == key, "it is signed with another key"
-        assert is_signature(signature, canonical(signed), key), "its signature is wrong"
+class Keys:
+    """The given keys, in the order of their ranges: each key signs one range of a trail."""
+
+    def __init__(self, keys):
+        self.keys = keys
+        self.last = None
+
+    def check(self, record):
+        assert {"commits", "key", "signature"} <= set(record), "it is no signature"
+        signed = {name: value for name, value in record.items() if name != "signature"}
+        signature, its = bytes.fromhex(record["signature"]), bytes.fromhex(record["key"])
+        assert len(signature) == 64 and len(its) == 32, "it is no signature"
+        assert is_signature(signature, canonical(signed), its), "its signature is wrong"
+        if self.keys:
+            assert its in self.keys, "it is signed with another key"
+            at = self.keys.index(its)
+            assert self.last is None or at >= self.last, "a later key has succeeded its key"
+            self.last = at
 
 
 class Log:
@@ -110,7 +128,7 @@ class Log:
             self.unfinished = number, end, parts | {digest}
 
 
-def check(line, count, prev, log, key):
+def check(line, count, prev, log, keys):
     assert len(line) <= 1 << 20, "it is longer than any record"
     assert line.endswith(b"\n"), "it has no line end"
     value = json.loads(line[:-1].decode())
@@ -127,7 +145,7 @@ def check(line, count, prev, log, key):
     elif record["event"] == "gap":
         assert {"after", "commits"} <= set(record), "it does not say what is missing"
     elif record["event"] == "signature":
-        check_signature(record, key)
+        keys.check(record)
     else:
         assert "line" in record, "it does not say where its event comes from"
     if log is not None and "line_sha256" in record:
@@ -135,28 +153,32 @@ def check(line, count, prev, log, key):
     return value["hash"], record["event"] == "signature"
 
 
-def verify(path, log, key):
-    log = log and Log(log)
+def verify(path, log, keys):
+    log, keys = log and Log(log), Keys(keys)
     count, head, is_signed = 0, "0" * 64, False
     with open(path, "rb") as trail:
         for count, line in enumerate(trail):
             try:
-                head, is_signed = check(line, count, head, log, key)
+                head, is_signed = check(line, count, head, log, keys)
             except (AssertionError, KeyError, TypeError, ValueError, RecursionError) as error:
                 return f"line {count + 1}: {error}"
             count += 1
-    if key is not None and not is_signed:
+    if keys.keys and not is_signed:
         return f"the end is not signed, at record {count}"
+    if keys.keys and keys.last != len(keys.keys) - 1:
+        return "the last signature is not of the last key"
     return f"good {count} {head}"
 
 
 def main(args):
-    log = key = None
-    if args[0] == "--key":
-        key, args = public_key(args[1]), args[2:]
-    elif args[0] == "--log":
-        log, args = args[1], args[2:]
-    verdicts = [verify(path, log, key) for path in args]
+    log, keys = None, []
+    while args[0] in ("--key", "--log"):
+        if args[0] == "--key":
+            keys.append(public_key(args[1]))
+        else:
+            log = args[1]
+        args = args[2:]
+    verdicts = [verify(path, log, keys) for path in args]
     print("\n".join(verdicts))
     return 0 if all(verdict.startswith("good") for verdict in verdicts) else 1
 

@@ -7,7 +7,10 @@ use std::{
 };
 
 use crate::logs::{droid, run, stdout};
-use foldline_domain::{Digest, audit::SigningKey};
+use foldline_domain::{
+    Digest,
+    audit::{AuditChain, Head, SigningKey},
+};
 use tempfile::TempDir;
 
 struct Place(TempDir);
@@ -55,15 +58,20 @@ impl Place {
         let output = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let code = output.status.code().unwrap();
-        if let ([key], true) = (keys, cfg!(has_python3)) {
-            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify_audit.py");
-            let key = self.path(key);
-            let mut python = Command::new("python3");
-            let python = python.arg(script).args(["--key", &key, &trail]).output().unwrap();
-            let verdict = String::from_utf8_lossy(&python.stdout).into_owned();
+        if cfg!(has_python3) {
+            let verdict = self.other_verdicts(keys, &[self.file("trail")]).remove(0);
             assert_eq!(verdict.starts_with("good"), code == 0, "{said}\n{verdict}");
         }
         (code, said)
+    }
+
+    /// What the other verifier says of these trails.
+    fn other_verdicts(&self, keys: &[&str], trails: &[PathBuf]) -> Vec<String> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify_audit.py");
+        let keys = keys.iter().flat_map(|key| ["--key".to_owned(), self.path(key)]);
+        let output = Command::new("python3").arg(script).args(keys).args(trails).output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
     }
 
     fn refused(&self, keys: &[&str], reason: &str) {
@@ -82,8 +90,9 @@ impl Place {
     }
 }
 
-/// Rebuilds the chain from a record, as an attacker who knows the format but lacks the key can do.
-fn rechained(lines: &mut [String], from: usize) {
+/// Rebuilds the chain from a record, as an attacker who knows the format can do. Without a key to sign with, the
+/// signatures stay.
+fn rechained(lines: &mut [String], from: usize, key: Option<&SigningKey>) {
     for at in from..lines.len() {
         let prev = match at {
             0 => Digest::default().to_string(),
@@ -92,6 +101,14 @@ fn rechained(lines: &mut [String], from: usize) {
         let (_, mut record) = record(&lines[at]);
         record["prev"] = prev.into();
         record["seq"] = (at + 1).into();
+        if let Some(key) = key.filter(|_| record["event"] == "signature") {
+            let hash = record["prev"].as_str().unwrap().parse().unwrap();
+            let mut chain = AuditChain::after(Head { count: at as u64, hash });
+            let mut line = Vec::new();
+            chain.append_signature(key, record["commits"].as_u64().unwrap(), &mut line);
+            lines[at] = String::from_utf8(line).unwrap();
+            continue;
+        }
         let record = serde_json::to_string(&record).unwrap();
         let hash = Digest::of(record.as_bytes());
         lines[at] = format!("{{\"hash\":\"{hash}\",\"record\":{record}}}\n");
@@ -112,7 +129,7 @@ fn another_verifier_agrees_of_signatures() {
     assert_eq!(place.verify(&["key.pub"]).0, 0);
     let mut lines = place.lines();
     lines.remove(1);
-    rechained(&mut lines, 1);
+    rechained(&mut lines, 1, None);
     place.write(&lines);
     assert_eq!(place.verify(&["key.pub"]).0, 1);
 }
@@ -130,7 +147,8 @@ fn each_commit_is_signed() {
     assert_eq!(signatures, 3, "of the beginning, and of two commits");
     let (code, said) = place.verify(&[]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("not checked: 3 signatures, give --key"), "{said}");
+    let unknown = format!("signed: record {count} and all before it, by an unknown key, ");
+    assert!(said.contains(&unknown), "{said}");
     // There is nothing new to sign.
     place.ingest_signed("two");
     assert_eq!(place.lines().len(), count);
@@ -141,23 +159,39 @@ fn what_is_made_anew_without_the_key_is_found() {
     let place = Place::new();
     place.ingest_signed("one");
     let whole = place.lines();
-    let changed = |change: &dyn Fn(&mut Vec<String>)| {
+    let other = SigningKey::from_secret([3; 32]);
+    let changed = |change: &dyn Fn(&mut Vec<String>), key| {
         let mut lines = whole.clone();
         change(&mut lines);
         assert_ne!(lines, whole);
-        rechained(&mut lines, 0);
+        rechained(&mut lines, 0, key);
         place.write(&lines);
-        assert_eq!(place.verify(&[]).0, 0, "the chain alone does not show it");
     };
-    changed(&|lines| lines[4] = lines[4].replace("\"session\":\"one\"", "\"session\":\"two\""));
-    place.refused(&["key.pub"], &format!("the signature in record {} is wrong", whole.len()));
-    changed(&|lines| drop(lines.remove(4)));
-    place.refused(&["key.pub"], "is wrong");
-    changed(&|lines| lines.push(lines[4].clone()));
-    place.refused(&["key.pub"], &format!("record {} is not signed", whole.len() + 1));
-    changed(&|lines| lines.extend([lines[4].clone(), lines[5].clone()]));
+    let seq = whole.len();
+    // The signature itself shows it, whoever signed.
+    let told = |lines: &mut Vec<String>| lines[4] = lines[4].replace(":\"one\"", ":\"two\"");
+    for keys in [&[][..], &["key.pub"]] {
+        changed(&told, None);
+        place.refused(keys, &format!("line {seq}: the signature in record {seq} is wrong"));
+        changed(&|lines| drop(lines.remove(4)), None);
+        place.refused(keys, "is wrong");
+        changed(
+            &|lines| lines[seq - 1] = lines[seq - 1].replace("\"commits\":", "\"commits\":1"),
+            None,
+        );
+        place.refused(keys, "is wrong");
+    }
+    // Not if the attacker signs with an own key, which is not the known one.
+    changed(&told, Some(&other));
+    let (code, said) = place.verify(&[]);
+    assert!(code == 0 && said.contains("by an unknown key"), "{said}");
+    place.refused(&["key.pub"], "is signed with another key: ");
+    changed(&|lines| lines.push(lines[4].clone()), None);
+    assert_eq!(place.verify(&[]).0, 0, "the chain alone does not show it");
+    place.refused(&["key.pub"], &format!("record {} is not signed", seq + 1));
+    changed(&|lines| lines.extend([lines[4].clone(), lines[5].clone()]), None);
     place.refused(&["key.pub"], "are not signed");
-    changed(&|lines| lines.retain(|line| !line.contains("\"signature\"")));
+    changed(&|lines| lines.retain(|line| !line.contains("\"signature\"")), None);
     place.refused(&["key.pub"], "it is not signed");
     place.write(&[]);
     place.refused(&["key.pub"], "it is not signed");
@@ -165,6 +199,73 @@ fn what_is_made_anew_without_the_key_is_found() {
     let first = whole.iter().position(|line| line.contains("\"signature\"")).unwrap();
     place.write(&whole[..=first]);
     assert_eq!(place.verify(&["key.pub"]).0, 0);
+}
+
+/// Of 400 manipulations, with and without a rebuilt chain, both verifiers say the same.
+#[test]
+#[cfg_attr(not(has_python3), ignore = "needs python3")]
+fn another_verifier_agrees_of_manipulations() {
+    let place = Place::new();
+    place.keys("new", 2);
+    place.ingest_signed("one");
+    place.ingest("two", &["--sign", &place.path("new")]);
+    let whole = place.lines();
+    // An old key, and one of the attacker.
+    let keys = [1, 3].map(|secret| SigningKey::from_secret([secret; 32]));
+    let mut state = 1_u64;
+    let mut random = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let mut trails = Vec::new();
+    for number in 0..400 {
+        let mut lines = whole.clone();
+        let signatures: Vec<_> =
+            (0..lines.len()).filter(|at| lines[*at].contains("\"signature\"")).collect();
+        let (at, other) = (random(lines.len()), random(lines.len()));
+        match random(8) {
+            0 => drop(lines.remove(at)),
+            1 => lines.swap(at, other),
+            2 => lines.insert(at, whole[other].clone()),
+            3 => lines.truncate(at),
+            4 => drop(lines.remove(signatures[random(signatures.len())])),
+            kind => {
+                let at = if kind == 5 { at } else { signatures[random(signatures.len())] };
+                let mut bytes = lines[at].clone().into_bytes();
+                // A digit or a letter becomes another one, so that the line often remains a record.
+                let is_digit = |at: &usize| bytes[*at].is_ascii_digit();
+                let digits: Vec<_> = (75..bytes.len()).filter(is_digit).collect();
+                let place = digits[random(digits.len())];
+                bytes[place] = b'0' + (bytes[place] - b'0' + 1) % 10;
+                lines[at] = String::from_utf8(bytes).unwrap();
+            }
+        }
+        let is_json =
+            lines.iter().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        match random(3) {
+            0 if is_json => rechained(&mut lines, 0, None),
+            1 if is_json => rechained(&mut lines, 0, Some(&keys[random(2)])),
+            _ => {}
+        }
+        let trail = place.file(&format!("trail{number}"));
+        fs::write(&trail, lines.concat()).unwrap();
+        trails.push(trail);
+    }
+    for keys in [&[][..], &["key.pub", "new.pub"]] {
+        let (mut good, options) = (0, keys.iter().map(|key| format!("--key={}", place.path(key))));
+        let options: Vec<_> = options.collect();
+        for (trail, verdict) in trails.iter().zip(place.other_verdicts(keys, &trails)) {
+            let mut arguments = vec!["verify", trail.to_str().unwrap()];
+            arguments.extend(options.iter().map(String::as_str));
+            let output = run(&arguments);
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert_eq!(output.status.success(), verdict.starts_with("good"), "{said}\n{verdict}");
+            good += usize::from(output.status.success());
+        }
+        // Without the keys, a chain that was rebuilt and signed again is good.
+        assert_eq!(good > 40, keys.is_empty(), "{good} of 400");
+    }
 }
 
 #[test]
@@ -177,6 +278,34 @@ fn another_key_is_told_and_a_key_may_be_changed() {
     place.refused(&["key.pub"], "is signed with another key: ");
     let (code, said) = place.verify(&["key.pub", "new.pub"]);
     assert_eq!(code, 0, "{said}");
+    // Each key has a range, in this order.
+    place.refused(&["new.pub", "key.pub"], "with a key that a later one has succeeded: ");
+    // The owner of the old key signs all of it again, or what follows.
+    let mut lines = place.lines();
+    rechained(&mut lines, 0, Some(&SigningKey::from_secret([1; 32])));
+    place.write(&lines);
+    assert_eq!(place.verify(&["key.pub"]).0, 0);
+    place.refused(&["key.pub", "new.pub"], "is not of the last key that is given: ");
+}
+
+#[test]
+fn a_key_that_was_succeeded_does_not_sign_again() {
+    let place = Place::new();
+    place.keys("new", 2);
+    fs::write(place.file("three"), droid("three", 2, 3)).unwrap();
+    place.ingest_signed("one");
+    place.ingest("two", &["--sign", &place.path("new")]);
+    place.ingest_signed("three");
+    place.refused(&["key.pub", "new.pub"], "with a key that a later one has succeeded: ");
+}
+
+#[test]
+fn a_head_of_zeros_is_refused() {
+    let place = Place::new();
+    place.ingest("one", &[]);
+    let output = run(&["verify", &place.path("trail"), "--head", &"0".repeat(64)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a trail without records"));
 }
 
 #[test]

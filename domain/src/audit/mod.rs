@@ -72,8 +72,13 @@
 //! # Signatures
 //!
 //! With a private key (`foldline ingest --sign`), each commit ends with a signature of the head, and thereby of all
-//! records up to there. `foldline verify --key` checks the signatures with the public key. So can any other program
-//! with an Ed25519 library: the signed message is the canonical form of that record without its member `signature`.
+//! records up to there. `foldline verify` checks each signature with the public key in its record, and with `--key`
+//! whether that key is one of the given keys. So can any other program with an Ed25519 library: the signed message is
+//! the canonical form of that record without its member `signature`.
+//!
+//! A trail may change its key. Each key signs one range of the trail, from its first to its last signature: a key that
+//! was succeeded by another one may not sign again, and the last signature is of the last key. `verify` takes the keys
+//! in that order. Otherwise the owner of a key that is no longer in use could sign the whole trail again.
 //!
 //! # What is found, and what is not
 //!
@@ -81,6 +86,7 @@
 //! | --- | --- |
 //! | changes, removes, inserts or moves a record, or a byte | `verify` |
 //! | does so, and regenerates all later records | `verify --head`, `verify --key` |
+//! | changes a signature, or what it signs | `verify` |
 //! | appends records | `verify --key`; the next `ingest` |
 //! | truncates the end, not at a signature | `verify --head`, `verify --key`; the next `ingest` |
 //! | truncates the end at a signature, or restores an older copy of the trail | `verify --head`; the next `ingest` |

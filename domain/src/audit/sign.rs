@@ -115,6 +115,15 @@ impl PublicKey {
     }
 }
 
+impl Signature {
+    /// Whether it was made for its record with the private key of the public key that it states. Anyone can make such a
+    /// signature: compare the key with a known one.
+    pub fn is_of_its_key(&self) -> bool {
+        let key = ed25519_dalek::VerifyingKey::from_bytes(&self.key);
+        key.is_ok_and(|key| PublicKey(key).verifies(self))
+    }
+}
+
 /// 64 hexadecimal digits.
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,7 +137,7 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// An Ed25519 signature. With the feature `sign`, `PublicKey` verifies it.
+/// An Ed25519 signature, verified by [`PublicKey::verifies`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The public key stated in the record.

@@ -50,7 +50,7 @@ pub enum About {
         /// The number of commits at this record.
         commits: u64,
     },
-    /// A signature of all preceding records. Its key is not checked here.
+    /// A signature of all preceding records, made with the key that it states. Whose key that is, is not checked here.
     Signature(Signature),
 }
 
@@ -123,6 +123,12 @@ pub enum Problem {
     /// A trail begins within a trail.
     #[error("record {expected} begins a trail: two trails were joined")]
     Joined {
+        /// The expected record.
+        expected: u64,
+    },
+    /// A signature that was not made with the key that it states, or not of these records.
+    #[error("the signature in record {expected} is wrong: its key did not sign these records")]
+    Forged {
         /// The expected record.
         expected: u64,
     },
@@ -294,6 +300,9 @@ impl Parsed {
             return Err(Problem::Version { expected, version });
         }
         let about = about(record).ok_or(damaged("a record names its event"))?;
+        if matches!(&about, About::Signature(signature) if !signature.is_of_its_key()) {
+            return Err(Problem::Forged { expected });
+        }
         Ok(Self { seq, prev, verified: Verified { seq, hash, about } })
     }
 }

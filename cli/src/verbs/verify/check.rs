@@ -20,10 +20,10 @@ const NAMED: usize = 10;
 /// The sources with which the valid records are compared.
 pub(super) struct Check<'s> {
     sources: Vec<Source>,
-    /// The keys that it may be signed with.
+    /// The keys that it may be signed with, in the order of their ranges.
     keys: &'s [PublicKey],
-    /// The number of signatures.
-    signatures: u64,
+    /// The key among them of the last signature.
+    key: Option<usize>,
     /// The last signed record, and the key that the signature names.
     signed: Option<(u64, String)>,
     /// The number of records by log.
@@ -129,17 +129,16 @@ impl<'s> Check<'s> {
     ) -> Self {
         let sources = sources.into_iter().map(|lines| Source { lines, logs: BTreeMap::new() });
         let sources = sources.collect();
-        let head_at = head.filter(|head| *head == Digest::default()).map(|_| 0);
         Self {
             sources,
             keys,
-            signatures: 0,
+            key: None,
             signed: None,
             logs: BTreeMap::new(),
             digests: 0,
             without_digest: 0,
             head,
-            head_at,
+            head_at: None,
             problem: None,
             ledger: None,
             gaps: Vec::new(),
@@ -180,14 +179,19 @@ impl<'s> Check<'s> {
 
     fn signature(&mut self, seq: u64, signature: &Signature) {
         let key: String = signature.key.iter().map(|byte| format!("{byte:02x}")).collect();
-        let is_right = self.keys.iter().any(|key| key.verifies(signature));
-        if !self.keys.is_empty() && !is_right && self.problem.is_none() {
-            self.problem = Some(match self.keys.iter().any(|own| own.to_string() == key) {
-                true => format!("the signature in record {seq} is wrong"),
-                false => format!("record {seq} is signed with another key: {key}"),
-            });
+        // The signature itself was verified with the chain.
+        let is_its = |own: &PublicKey| own.to_string() == key;
+        match self.keys.iter().rposition(is_its) {
+            _ if self.keys.is_empty() || self.problem.is_some() => {}
+            None => self.problem = Some(format!("record {seq} is signed with another key: {key}")),
+            Some(at) if self.key.is_some_and(|last| at < last) => {
+                self.problem = Some(format!(
+                    "record {seq} is signed with a key that a later one has succeeded: {key} (give --key in the order \
+                     in which the keys signed)"
+                ));
+            }
+            at => self.key = at,
         }
-        self.signatures += 1;
         self.signed = Some((seq, key));
     }
 
@@ -240,6 +244,15 @@ impl<'s> Check<'s> {
         }
         if !self.keys.is_empty() && (head.count == 0 || self.signed_until() != head.count) {
             return (exit::FAILED, self.unsigned(head));
+        }
+        if let (Some(last), true) = (self.keys.last(), self.key.is_some())
+            && self.key != self.keys.len().checked_sub(1)
+        {
+            let what = format!(
+                "the last signature, in record {}, is not of the last key that is given: {last}",
+                self.signed_until()
+            );
+            return (exit::FAILED, what);
         }
         if let Some(hash) = self.head.filter(|_| self.head_at.is_none()) {
             let what = format!(
@@ -299,8 +312,7 @@ impl<'s> Check<'s> {
         if let Some((seq, key)) = &self.signed {
             report += &match self.keys.is_empty() {
                 true => format!(
-                    "not checked: {}, give --key\n",
-                    human::number_of(self.signatures, "signature")
+                    "signed: record {seq} and all before it, by an unknown key, {key}; give --key\n"
                 ),
                 false => format!("signed: record {seq} and all before it, with {key}\n"),
             };

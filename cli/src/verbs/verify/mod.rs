@@ -43,12 +43,22 @@ pub(crate) struct VerifyArgs {
     pub(crate) executor: String,
 
     /// Head from an earlier run, which the trail must still contain
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = head)]
     pub(crate) head: Option<Digest>,
 
-    /// Public key (Ed25519, PEM) that signs the whole trail; repeatable, for a trail with several keys
+    /// Public key (Ed25519, PEM) that signs the whole trail; repeatable, in the order in which several keys signed it
     #[arg(long, value_name = "PUBKEY")]
     pub(crate) key: Vec<PathBuf>,
+}
+
+/// Reads the head of a trail with records. Zeros, the head of an empty trail, would prove nothing.
+fn head(text: &str) -> Result<Digest, String> {
+    match text.parse::<Digest>() {
+        Ok(head) if head == Digest::default() => {
+            Err("it is the head of a trail without records".to_owned())
+        }
+        head => head.map_err(|error| error.to_string()),
+    }
 }
 
 pub(crate) fn run(program: &Program, args: &VerifyArgs) -> Result<u8, Error> {
