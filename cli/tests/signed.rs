@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -36,8 +37,14 @@ impl Place {
 
     fn keys(&self, name: &str, secret: u8) {
         let key = SigningKey::from_secret([secret; 32]);
-        fs::write(self.file(name), key.to_pem()).unwrap();
+        self.write_private(name, &key.to_pem());
         fs::write(self.file(&format!("{name}.pub")), key.public_key().to_pem()).unwrap();
+    }
+
+    /// Writes a file that only its owner can read.
+    fn write_private(&self, name: &str, text: &str) {
+        let file = foldline::files::owner_only().write(true).create(true).open(self.file(name));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     fn ingest(&self, log: &str, more: &[&str]) {
@@ -353,7 +360,7 @@ fn a_file_that_is_no_key_is_told() {
     refused("key.pub", "it is not an Ed25519 private key in PEM");
     let encrypted =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
-    fs::write(place.file("secret"), encrypted).unwrap();
+    place.write_private("secret", encrypted);
     refused("secret", "the key in it is encrypted");
     place.ingest("one", &[]);
     place.refused(&["key"], "it is not an Ed25519 public key in PEM");
@@ -376,6 +383,28 @@ fn a_pair_of_keys_is_made_for_its_owner_and_never_over_another() {
     let before = fs::read(place.file("mine")).unwrap();
     assert_eq!(run(&["audit-key", &place.path("mine")]).status.code(), Some(1));
     assert_eq!(fs::read(place.file("mine")).unwrap(), before);
+    // No half of a pair is left.
+    fs::write(place.file("half.pub"), "").unwrap();
+    assert_eq!(run(&["audit-key", &place.path("half")]).status.code(), Some(1));
+    assert!(!place.file("half").exists());
+    assert_eq!(fs::read(place.file("half.pub")).unwrap(), b"");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_private_key_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let (log, db, trail, key) =
+        (place.path("one"), place.path("db"), place.path("trail"), place.path("key"));
+    for (mode, code) in [(0o640, 1), (0o604, 1), (0o600, 0), (0o400, 0)] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        let output = run(&["ingest", &log, "--db", &db, "--audit", &trail, "--sign", &key]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        let reason = format!("its mode is {mode:04o}");
+        assert_eq!(said.contains(&reason), code == 1, "{said}");
+    }
 }
 
 #[test]

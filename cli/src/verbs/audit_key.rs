@@ -1,7 +1,7 @@
 //! Key files, and `foldline audit-key`, which creates them.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
@@ -31,7 +31,9 @@ pub(crate) fn run(args: &AuditKeyArgs) -> Result<u8, Error> {
     let mut public = args.file.clone().into_os_string();
     public.push(".pub");
     create(&args.file, &key.to_pem())?;
-    create(public.as_ref(), &key.public_key().to_pem())?;
+    create(public.as_ref(), &key.public_key().to_pem()).inspect_err(|_| {
+        let _ = fs::remove_file(&args.file);
+    })?;
     let (private, public) = (args.file.display().to_string(), public.to_string_lossy());
     let report = format!("{private}\n{public}\n{}\n", key.public_key());
     let lines = report.lines().map(|line| format!("{}\n", neutralise_line(line)));
@@ -39,19 +41,32 @@ pub(crate) fn run(args: &AuditKeyArgs) -> Result<u8, Error> {
     Ok(exit::SUCCESS)
 }
 
-/// Writes a new file.
+/// Writes a new file; if that fails, there is none.
 fn create(path: &Path, contents: &str) -> Result<(), Error> {
-    owner_only()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(contents.as_bytes()).and_then(|()| file.sync_all()))
-        .map_err(|error| Error::output(path, &error))
+    let failed = |error| Error::output(path, &error);
+    let mut file = owner_only().write(true).create_new(true).open(path).map_err(failed)?;
+    let written = file.write_all(contents.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(failed).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
 }
 
-/// The private key in a file.
+/// The private key in a file, which only its owner may read.
 pub(crate) fn signing_key(path: &Path) -> Result<SigningKey, Error> {
-    read(path, SigningKey::from_pem)
+    let key = read(path, SigningKey::from_pem)?;
+    #[cfg(unix)]
+    {
+        let input = |error| Error::Input { path: path.to_owned(), error };
+        let permissions = fs::metadata(path).map_err(input)?.permissions();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(input(io::Error::other(format!(
+                "the private key in it is not private: its mode is {mode:04o}, which lets other users read or replace \
+                 it; chmod 600 lets only its owner"
+            ))));
+        }
+    }
+    Ok(key)
 }
 
 /// The public key in a file.
