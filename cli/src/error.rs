@@ -212,6 +212,15 @@ impl Error {
         }
     }
 
+    /// Whether another program kept writing to the database for longer than this one waits.
+    pub(super) fn is_in_use(&self) -> bool {
+        match self {
+            Self::Resumable(error) => error.is_in_use(),
+            Self::Database(SqliteError::Locked(_)) => true,
+            error => error.is_overtaken(),
+        }
+    }
+
     fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

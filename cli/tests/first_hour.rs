@@ -191,6 +191,31 @@ fn what_is_new_is_read_before_an_answer() {
     assert_eq!(count(&["sessions", "--db", db.to_str().unwrap()]), 1);
 }
 
+/// Another program, such as a server, may hold the write lock for long.
+#[test]
+fn a_busy_database_answers_from_what_is_stored() {
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    let holder = rusqlite::Connection::open(home.database()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for has_news in [false, true] {
+        if has_news {
+            let line = |log: &str| log.lines().last().unwrap().replace("u4", "u5");
+            home.change(|log| log.clone() + &line(&log).replace("done", "cleaned") + "\n");
+        }
+        for verb in [&["sessions"][..], &["usage"], &["show", home.claude()], &["search", "cart"]] {
+            let output = home.run(verb);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && !output.stdout.is_empty(), "{verb:?}: {said}");
+            if has_news {
+                assert!(said.contains("the answer may be out of date"), "{verb:?}: {said}");
+            }
+        }
+    }
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert!(home.ask(&["show", home.claude()]).contains("cleaned"));
+}
+
 #[test]
 fn the_environment_names_other_places() {
     let home = Home::new();

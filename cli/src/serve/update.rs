@@ -11,7 +11,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foldline_database::sqlite::SqliteError;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tokio::sync::watch;
 use tracing::debug;
@@ -95,7 +94,7 @@ struct Updating {
 impl Updating {
     fn first(&mut self) -> Result<(), Error> {
         match self.update() {
-            Err(error @ Error::Database(SqliteError::Locked(_))) if self.exists() => {
+            Err(error) if error.is_in_use() && self.exists() => {
                 self.say(error.to_string());
                 Ok(())
             }

@@ -34,7 +34,7 @@ use foldline::{files::replace_file, ledger::Receipt};
 use foldline_database::{
     Store,
     query::{SessionFilter, Totals},
-    sqlite::{Database, SqliteError},
+    sqlite::Database,
 };
 use foldline_domain::{Text, metrics::Metrics, pricing::Prices};
 use foldline_render::transcript::TranscriptStyle;
@@ -98,8 +98,10 @@ pub(crate) fn refresh(program: &Program, db: &Path) -> Result<u8, Error> {
         say(&format!("reading the logs into {}, for the first time", tilde(db)));
     }
     match read_into(program, &paths, db) {
-        Err(Error::Database(SqliteError::Locked(_))) if db.exists() => {
-            say("the database is in use by another program; new logs are not read");
+        Err(error) if error.is_in_use() && db.exists() => {
+            say(
+                "the database is in use by another program: new logs are not read, and the answer may be out of date",
+            );
             Ok(exit::SUCCESS)
         }
         summary => Ok(summary?.report_failures()),

@@ -11,7 +11,7 @@ use foldline::{
     ledger::{Commit, SourceFacts, SourceName},
     source::LogFile,
 };
-use foldline_database::sqlite::{Database, SqliteError};
+use foldline_database::sqlite::Database;
 
 use super::{
     args::IngestArgs,
@@ -46,7 +46,7 @@ impl RunLog {
     /// begins.
     pub(crate) fn prepare(&self) -> Result<(), Error> {
         match ingest(&self.program, &self.args("auto", WAIT), &[], &self.db) {
-            Err(Error::Database(SqliteError::Locked(_))) if self.db.exists() => Ok(()),
+            Err(error) if error.is_in_use() && self.db.exists() => Ok(()),
             prepared => prepared.map(drop),
         }
     }
