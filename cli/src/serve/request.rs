@@ -51,12 +51,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Path {
 
 /// The requested session, read up to its current end; and its number.
 pub(super) async fn live(app: &Arc<App>, name: String) -> Result<(i64, Arc<LiveSession>), Failed> {
-    let found = blocking(app, move |app| {
-        let database = app.database()?;
-        Ok(sessions::source(&*database, &name)?.map(|source| (source, database)))
-    });
-    let (source, database) = found.await?.ok_or_else(Failed::not_found)?;
-    Ok((source.number, app.live.get(source, database).await?))
+    let found = blocking(app, move |app| sessions::source(&*app.database()?, &name));
+    let source = found.await?.ok_or_else(Failed::not_found)?;
+    let (number, later) = (source.number, Arc::clone(app));
+    Ok((number, app.live.get(source, Box::new(move || later.database())).await?))
 }
 
 /// Runs work that waits for the disk on a blocking thread.

@@ -1,12 +1,12 @@
 //! What a request may ask for, and what the answer to a wrong one looks like.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use serde_json::Value;
 
 use super::{
     client::{Answer, Server, append, folder, until},
-    logs::droid,
+    logs::{droid, foldline},
 };
 
 /// The value of a header, whose name is in small letters.
@@ -68,6 +68,39 @@ fn a_list_says_how_much_there_is_and_leads_on_to_the_rest() {
     assert!(rest.contains("<span>201–203 of 203 sessions</span>"));
     assert!(rest.contains("<a rel=\"prev\" href=\"/\">Previous</a>"));
     assert!(server.body("/?offset=900").contains("Show the first of 203"));
+}
+
+/// 256 is the usual limit of macOS.
+#[test]
+#[cfg(unix)]
+fn few_file_descriptors_are_enough_for_many_sessions() {
+    let (_folder, logs) = folder();
+    let log = |number: usize| logs.join(format!("{number:03}.jsonl"));
+    for number in 0..200 {
+        fs::write(log(number), droid(&format!("session-{number:03}"), 1, 1)).unwrap();
+    }
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -n 256; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_foldline"),
+        "serve",
+    ]);
+    command.arg(&logs).arg("--db").arg(logs.with_extension("db"));
+    command.args(["--listen", "127.0.0.1:0"]);
+    for (name, value) in foldline().get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let server = Server::of(command);
+    until("all are read", || header(&server.get("/api/sessions"), "x-total-count") == Some("200"));
+    // The logs are read, and then, as they were deleted, the database.
+    for _ in 0..2 {
+        for number in 0..200 {
+            let answer = server.body(&format!("/api/sessions/session-{number:03}"));
+            assert!(answer.contains("problem"), "{answer}");
+        }
+        (0..200).for_each(|number| drop(fs::remove_file(log(number))));
+    }
 }
 
 #[test]

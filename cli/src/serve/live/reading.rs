@@ -24,19 +24,20 @@ use crate::{
     program::Program,
 };
 
+/// Opens the database.
+pub(super) type Open = Box<dyn Fn() -> Result<Box<dyn Store>, Error> + Send>;
+
 /// Begins to read. A session whose log was deleted is read from the database.
-pub(super) fn start(
-    program: &Program,
-    live: Arc<LiveSession>,
-    source: SessionLog,
-    database: Box<dyn Store>,
-) {
+///
+/// A session has one open file, the log, and no open database and no watch of a folder, which have several: many
+/// systems allow 256 open files.
+pub(super) fn start(program: &Program, live: Arc<LiveSession>, source: SessionLog, open: Open) {
     let program = program.clone();
     thread::spawn(move || {
         let mut rows = None;
         let mut read = follow(&program, &live, &source);
         if is_gone(&read) {
-            read = Rows::load(&live, source, database).map(|loaded| rows = Some(loaded));
+            read = Rows::load(&live, source, open).map(|loaded| rows = Some(loaded));
         }
         let mut document = live.document();
         document.failure = read.err().map(|error| error.to_string());
@@ -54,18 +55,15 @@ pub(super) fn start(
 /// A session in the database, which another program may still write.
 struct Rows {
     source: SessionLog,
-    database: Box<dyn Store>,
+    open: Open,
     events: SessionEvents,
     place: Option<(i64, i64, bool)>,
 }
 
 impl Rows {
     /// Builds the document from the stored session, and the page from its events.
-    fn load(
-        live: &LiveSession,
-        source: SessionLog,
-        database: Box<dyn Store>,
-    ) -> Result<Self, Error> {
+    fn load(live: &LiveSession, source: SessionLog, open: Open) -> Result<Self, Error> {
+        let database = open()?;
         let place = database.read_to(source.number).ok().flatten();
         let mut events = SessionEvents::new(source.number);
         let mut stored = Conversation::default();
@@ -74,7 +72,7 @@ impl Rows {
             stored.apply(&event);
         })?;
         live.document().restore(stored);
-        Ok(Self { source, database, events, place })
+        Ok(Self { source, open, events, place })
     }
 
     /// Continues the document with rows that are added to the database. Returns whether this was possible until
@@ -82,13 +80,15 @@ impl Rows {
     fn follow(&mut self, live: &LiveSession) -> bool {
         while !live.has_ended() && !live.is_complete() {
             thread::sleep(RARELY);
-            let place = self.database.read_to(self.source.number).ok().flatten();
+            // It may be in use.
+            let Ok(database) = (self.open)() else { continue };
+            let place = database.read_to(self.source.number).ok().flatten();
             if place == self.place {
                 continue;
             }
             let apply = |event| live.document().apply(&event);
             let is_behind = place < self.place;
-            if is_behind || !self.events.read(&*self.database, apply).unwrap_or(false) {
+            if is_behind || !self.events.read(&*database, apply).unwrap_or(false) {
                 return false;
             }
             self.place = place;
@@ -108,6 +108,9 @@ fn is_gone(read: &Result<(), Error>) -> bool {
 /// The time after which a log that did not grow is considered complete, so that its open calls have ended.
 const GROWS: Duration = Duration::from_secs(60 * 60);
 
+/// The interval of checks whether a log has grown.
+const OFTEN: Duration = Duration::from_millis(50);
+
 /// The interval of checks whether a complete log has grown nevertheless.
 const RARELY: Duration = Duration::from_secs(1);
 
@@ -119,7 +122,12 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
     live.set_grew(grew);
     let age = grew.and_then(|grew| SystemTime::now().duration_since(grew).ok());
     let is_complete = age.is_some_and(|age| age > GROWS);
-    let until = if is_complete { Until::EndOfFile } else { Until::Stopped };
+    let until = match program.registry.named(&source.format) {
+        _ if is_complete => Until::EndOfFile,
+        Some(_) => Until::Polled,
+        // Its format is recognised first, which does not pause.
+        None => Until::Stopped,
+    };
     let follow = program.openers().follow(&*source.path, until)?.with_stop(Arc::clone(&live.stop));
     let mut log = Log::Followed(Box::new(follow));
     let executor = log.executor(&program.registry, &source.format, DEFAULT_MAX_LINE)?;
@@ -160,6 +168,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
                 if live.has_ended() {
                     return Ok(());
                 }
+                thread::sleep(OFTEN);
             }
             Moved::Done => break,
             Moved::End if is_complete => break,
@@ -167,6 +176,7 @@ fn follow(program: &Program, live: &Arc<LiveSession>, source: &SessionLog) -> Re
         }
     }
     processor.finish(|_| {});
+    drop(log);
     live.document().set_current();
     live.notify();
     // If the log grows, it is read again.

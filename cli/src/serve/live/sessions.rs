@@ -10,10 +10,14 @@ use std::{
     time::Duration,
 };
 
-use foldline_database::{Store, query::SessionLog};
+use foldline_database::query::SessionLog;
 use foldline_domain::SessionKey;
 
-use super::{document::Begun, reading, session::LiveSession};
+use super::{
+    document::Begun,
+    reading::{self, Open},
+    session::LiveSession,
+};
 use crate::{error::Error, program::Program};
 
 /// The largest number of sessions that are read at once.
@@ -41,11 +45,12 @@ impl LiveSessions {
         Self { program, begun, sessions, running, are_complete: Arc::default() }
     }
 
-    /// The session with this number, which is read to its end now or soon.
+    /// The session with this number, which is read to its end now or soon. The database is opened if its log was
+    /// deleted.
     pub(in crate::serve) async fn get(
         &self,
         source: SessionLog,
-        database: Box<dyn Store>,
+        open: Open,
     ) -> Result<Arc<LiveSession>, Error> {
         let live = {
             let mut sessions = self.sessions();
@@ -59,7 +64,7 @@ impl LiveSessions {
                     let live = running.map_or_else(|| self.new_session(), Ok)?;
                     sessions.insert(source.number, Arc::clone(&live));
                     if !live.document().is_current() {
-                        reading::start(&self.program, Arc::clone(&live), source, database);
+                        reading::start(&self.program, Arc::clone(&live), source, open);
                     }
                     live
                 }
