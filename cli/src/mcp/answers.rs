@@ -17,15 +17,13 @@ use super::{
     quote::{message, quoted},
     tokens::Tokens,
 };
-use crate::{answer::Opened, error::Error, exit, program::Program};
+use crate::{answer::Opened, error::Error, program::Program};
 
 /// The time that a question waits for those before it. The first one may read all logs.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 const BUSY: &str = "The logs are still being read, or other questions are being answered. Ask again in a minute.\n";
 const FAILED: &str = "The question cannot be answered:\n";
-const DAMAGED: &str =
-    "The database is damaged: the answer may be incomplete. `foldline check` says more.\n";
 
 /// Whether an answer is not wanted any more.
 pub(crate) type IsUnwanted = Box<dyn FnMut() -> bool + Send>;
@@ -94,14 +92,6 @@ impl Answers {
             .and_then(|answer| database.confirm().map(|()| answer));
         answer.map_err(|error| failed(&call, &error))
     }
-}
-
-/// An answer from a database that is damaged says so.
-pub(crate) fn with_damage(call: &Call<'_>, answer: String) -> String {
-    if call.database.exit_code() == exit::SUCCESS {
-        return answer;
-    }
-    Page::beginning(call.budget(), DAMAGED).finish(&answer)
 }
 
 fn failed(call: &Call<'_>, error: &Error) -> String {

@@ -12,6 +12,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     arguments::{self, Bounds, LEAST_TOKENS, Object, Scope},
+    page::Page,
     quote::line,
     redaction::Redaction,
     tokens::Tokens,
@@ -19,8 +20,16 @@ use super::{
 use crate::{
     answer::{Filters, Kind, Opened, Value, find, short_id, when},
     error::Error,
+    exit,
     program::Program,
 };
+
+/// The tokens that an answer needs in addition to the call that gets the rest of it: its first line, the beginning of
+/// a result, and the number of results that are left.
+const ROOM: u32 = 100;
+
+const DAMAGED: &str =
+    "The database is damaged: the answer may be incomplete. `foldline check` says more.\n";
 
 /// A question of a client, with the database that answers it.
 pub(crate) struct Call<'a> {
@@ -60,8 +69,20 @@ impl<'a> Call<'a> {
     }
 
     /// Takes the bounds of the arguments.
+    ///
+    /// # Errors
+    /// The answer has no room for anything but the call that gets the rest of it, which repeats the arguments.
     pub(crate) fn bound(&self, bounds: &Bounds) -> Result<(), Error> {
-        self.budget.set(bounds.budget()?);
+        let budget = bounds.budget()?;
+        let rest = self.again(&[("offset", u32::MAX.into())]);
+        let least = Tokens::of(&rest).plus(Tokens::new(ROOM));
+        if budget < least {
+            return Err(Error::WrongUse(format!(
+                "arguments as long as these need max_tokens: {} or more",
+                least.count()
+            )));
+        }
+        self.budget.set(budget);
         if bounds.redact {
             *self.redaction.borrow_mut() = Redaction::new(true);
         }
@@ -88,9 +109,31 @@ impl<'a> Call<'a> {
         self.redaction.borrow_mut().text(text)
     }
 
-    /// The tokens that the answer may have.
+    /// Allows this many tokens for the answer.
+    pub(crate) fn allow(&self, budget: Tokens) {
+        self.budget.set(budget);
+    }
+
+    /// The tokens that the answer may have, with room to say that the database is damaged.
     pub(crate) fn budget(&self) -> Tokens {
-        self.budget.get()
+        let damage = self.damage().map(Tokens::of).unwrap_or_default();
+        self.budget.get().less(damage).unwrap_or_default()
+    }
+
+    /// The first line of an answer from a damaged database.
+    fn damage(&self) -> Option<&'static str> {
+        (self.database.exit_code() != exit::SUCCESS).then_some(DAMAGED)
+    }
+
+    /// An answer within the budget; one from a damaged database says so.
+    pub(crate) fn with_damage(&self, answer: String) -> String {
+        let Some(damage) = self.damage() else { return answer };
+        // The damage may have been found after the answer began: its last line is not cut.
+        let end = answer.trim_end().rfind('\n').map_or(0, |end| end + 1);
+        let (text, end) = answer.split_at(end);
+        let mut page = Page::beginning(self.budget.get(), damage).keeping(end);
+        page.push_beginning(text);
+        page.finish(end)
     }
 
     /// The same call with some other arguments, as text that a client can repeat.

@@ -29,11 +29,10 @@ impl Page {
         page
     }
 
-    /// Keeps the tokens of this text for the end.
+    /// Keeps the tokens of this text for the end: a call that is cut is no call.
     #[must_use]
     pub(crate) fn keeping(mut self, end: &str) -> Self {
-        // An end that takes half of the text is cut instead.
-        self.end = Tokens::of(end).min(self.left.half());
+        self.end = Tokens::of(end).min(self.left);
         self
     }
 

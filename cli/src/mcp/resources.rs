@@ -70,7 +70,8 @@ pub(crate) fn document(call: &Call<'_>, name: &str) -> Result<String, Error> {
         let next = arguments::call("get_session", &Object::new(), &range);
         format!("Left out: entries {entries} to {}. The next: {next}\n", session.entries - 1)
     };
-    let budget = Tokens::new(MOST_TOKENS);
+    call.allow(Tokens::new(MOST_TOKENS));
+    let budget = call.budget();
     let redacts = call.redacts();
     let page = || Page::new(budget).keeping(&(end(0) + "0000000000"));
     // The largest number of entries that fit.

@@ -15,7 +15,7 @@ use rmcp::{
 };
 
 use super::{
-    answers::{Answers, IsUnwanted, ToolRequest, with_damage},
+    answers::{Answers, IsUnwanted, ToolRequest},
     arguments::Object,
     project::Project,
     prompts, resources,
@@ -110,7 +110,7 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let asked = self.asked(&request.name, arguments, &context).await;
         let answer = self.answers.ask(asked, until_cancelled(&context), move |call, asked| {
-            Ok(with_damage(call, tool.answer(call, &asked.arguments)?))
+            Ok(call.with_damage(tool.answer(call, &asked.arguments)?))
         });
         Ok(match answer.await {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
@@ -151,7 +151,7 @@ impl ServerHandler for McpServer {
         };
         let asked = self.asked("get_session", Object::new(), &context).await;
         let document = self.answers.ask(asked, until_cancelled(&context), move |call, _| {
-            Ok(with_damage(call, resources::document(call, &session)?))
+            Ok(call.with_damage(resources::document(call, &session)?))
         });
         let document =
             document.await.map_err(|message| ErrorData::resource_not_found(message, None))?;

@@ -5,12 +5,12 @@ use std::{fs, path::Path};
 use serde_json::json;
 
 use super::{
-    client::{Client, next},
+    client::{Client, database, next},
     logs::stdout,
 };
 use crate::captures;
 
-/// The estimate, in twelfths of a token, as `foldline mcp` documents it.
+/// A part of the estimate that `foldline mcp` documents, in twelfths of a token: it counts more for rare characters.
 fn estimate(text: &str) -> usize {
     let mut run = 0;
     let part = |c: char| {
@@ -21,6 +21,7 @@ fn estimate(text: &str) -> usize {
             '\n' => 12,
             c if c.is_ascii_alphabetic() => 4,
             c if c.is_ascii() => 9,
+            '⠀'..='⣿' | 'ሀ'..='፼' | '⟵'..='⟿' => 36,
             c if c < '\u{2e80}' => 12,
             _ => 24,
         }
@@ -56,7 +57,7 @@ fn no_answer_about_any_log_exceeds_its_budget() {
         ("search_sessions", json!({ "text": "確認" })),
         ("search_sessions", json!({ "text": "the" })),
         ("search_sessions", json!({ "text": "e", "redact": true })),
-        ("search_sessions", json!({ "text": "é".repeat(200) })),
+        ("search_sessions", json!({ "text": "é".repeat(40) })),
     ];
     questions.extend(
         (1..=count).map(|number| ("get_session", json!({ "session": number.to_string() }))),
@@ -90,4 +91,43 @@ fn no_answer_about_any_log_exceeds_its_budget() {
     // An error is an answer, too.
     let wrong = client.error("failures", &json!({ "x".repeat(10_000): 1, "max_tokens": 200 }));
     assert!(estimate(&wrong) <= 200 * 12, "{wrong}");
+    // The call that gets the rest repeats the arguments, and is never cut.
+    let long = json!({ "text": "é".repeat(200), "max_tokens": 200 });
+    let wrong = client.error("search_sessions", &long);
+    assert!(wrong.contains("need max_tokens: "), "{wrong}");
+}
+
+/// Tokenizers split rare characters into bytes.
+#[test]
+fn texts_in_any_script_keep_the_budget_and_name_the_next_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    for (number, text) in ["⠋⠙⠹⠸⠼", "ፈጣን ቡናማ ቀበሮ ", "⟵⟶⟷⟸⟹"].iter().enumerate()
+    {
+        let mut log = String::new();
+        for entry in 0..30 {
+            let text = text.repeat(40);
+            let message = json!({ "type": "message", "role": "user", "id": format!("{entry}"), "text": text,
+                                  "session_id": format!("s{number}"), "timestamp": 1_760_000_000_000_u64 + entry });
+            log += &format!("{message}\n");
+        }
+        fs::write(logs.join(format!("{number}.jsonl")), log).unwrap();
+    }
+    let mut client = Client::of(&database(&logs));
+    for budget in [200, 700, 3_000] {
+        for (tool, mut arguments) in [
+            ("get_session", json!({ "session": "1" })),
+            ("get_session", json!({ "session": "2" })),
+            ("get_session", json!({ "session": "3", "from": 1, "to": 1 })),
+            ("search_sessions", json!({ "text": "ቡናማ" })),
+        ] {
+            arguments["max_tokens"] = budget.into();
+            let text = client.text(tool, &arguments);
+            assert!(estimate(&text) <= budget * 12, "{tool} {arguments}: {text}");
+            if budget < 700 {
+                assert!(next(&text).is_some(), "{tool} {arguments}: {text}");
+            }
+        }
+    }
 }
