@@ -16,6 +16,7 @@ mod arguments;
 mod call;
 mod entry;
 mod excerpt;
+mod frames;
 #[cfg(feature = "serve")]
 mod http;
 mod listing;

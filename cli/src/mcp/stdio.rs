@@ -15,6 +15,7 @@ use tokio::{runtime::Builder, sync::Semaphore};
 use super::{
     answers::{Answers, IsUnwanted},
     args::McpArgs,
+    frames::Frames,
     project::Project,
     server::McpServer,
 };
@@ -56,7 +57,10 @@ pub(crate) fn run(program: &Program, args: &McpArgs) -> Result<u8, Error> {
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.map_err(Error::Output)?;
     let served = runtime.block_on(async {
-        let running = server.serve(transport::stdio()).await.map_err(|error| not_begun(&error))?;
+        let running = server
+            .serve(Frames::new(transport::stdio()))
+            .await
+            .map_err(|error| not_begun(&error))?;
         running.waiting().await.map_err(|error| Error::Output(io::Error::other(error)))
     });
     // A thread may still wait for standard input.

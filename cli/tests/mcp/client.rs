@@ -71,6 +71,13 @@ impl Client {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
+    /// The next message of the server.
+    pub(crate) fn next_message(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).expect("a message on each line")
+    }
+
     /// The whole response to a request. Every line of the output has to be a message.
     pub(crate) fn response(&mut self, method: &str, parameters: &Value) -> Value {
         self.requests += 1;
@@ -78,9 +85,7 @@ impl Client {
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters });
         self.send(&request);
         loop {
-            let mut line = String::new();
-            self.output.read_line(&mut line).unwrap();
-            let message: Value = serde_json::from_str(&line).expect("a message on each line");
+            let message = self.next_message();
             assert_eq!(message["jsonrpc"], "2.0");
             if message["method"] == "roots/list" {
                 let roots: Vec<_> = self.roots.iter().map(|root| json!({ "uri": root })).collect();

@@ -96,6 +96,36 @@ fn a_wrong_request_is_refused_with_a_reason_and_the_next_one_is_answered() {
 }
 
 #[test]
+fn a_line_that_is_no_message_is_refused_as_json_rpc_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    write_logs(&logs, 2, 2);
+    let mut client = Client::of(&database(&logs));
+    let long = format!("\"{}\"", "x".repeat(17 << 20));
+    for (line, code, id) in [
+        ("not a message", -32700, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,", -32700, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":[],\"method\":\"tools/call\"}", -32600, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":1}", -32600, json!(7)),
+        ("{\"jsonrpc\":\"1.0\",\"id\":\"a\",\"method\":\"ping\"}", -32600, json!("a")),
+        ("[]", -32600, Value::Null),
+        ("3", -32600, Value::Null),
+        (&long, -32600, Value::Null),
+    ] {
+        client.send_line(line);
+        let refused = client.next_message();
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &id), "{refused}");
+        assert!(refused.as_object().unwrap().contains_key("id"), "{refused}");
+        assert!(refused["error"]["message"].is_string(), "{refused}");
+    }
+    // A notification has no answer, and a blank line is none.
+    client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard\",\"params\":3}");
+    client.send_line("");
+    assert!(client.text("recent_sessions", &Value::Null).contains("session-1,"));
+    assert!(client.end());
+}
+
+#[test]
 fn logs_of_the_agents_are_read_before_each_answer() {
     let home = tempfile::tempdir().unwrap();
     let logs = home.path().join(".factory/sessions");
