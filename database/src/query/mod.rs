@@ -41,6 +41,6 @@ pub use self::{
     glance::OpenCall,
     project::FolderRow,
     search::{MATCH, SearchTerms},
-    sessions::{SessionLog, SessionOrder, SessionRow, TaskRow},
+    sessions::{OutcomeRow, SessionLog, SessionOrder, SessionRow, TaskRow},
     sources::Totals,
 };

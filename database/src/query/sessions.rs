@@ -71,6 +71,17 @@ pub struct SessionRow {
     pub source: String,
 }
 
+/// The sessions of an agent with one outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutcomeRow {
+    /// The agent.
+    pub agent: Option<String>,
+    /// `success`, `failed`, `limit_reached` or `cancelled`; `None` if no log states it.
+    pub outcome: Option<String>,
+    /// How many.
+    pub sessions: u64,
+}
+
 /// The log of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLog {
@@ -176,15 +187,13 @@ fn count(condition: &str) -> String {
 
 impl dyn Store + '_ {
     /// The number of sessions by agent and outcome.
-    pub fn outcomes(&self) -> Result<Vec<(Option<String>, Option<String>, u64)>, StoreError> {
+    pub fn outcomes(&self) -> Result<Vec<OutcomeRow>, StoreError> {
         let sql = format!(
-            "SELECT agent, outcome, count(*) FROM sessions WHERE {} GROUP BY agent, outcome
+            "SELECT agent, outcome, count(*) AS sessions FROM sessions WHERE {} GROUP BY agent, outcome
              ORDER BY agent NULLS FIRST, outcome NULLS FIRST",
             is_whole()
         );
-        self.answer(&sql, &self.parameters(), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get::<i64>(2)?.unsigned_abs()))
-        })
+        self.ask(&sql, &self.parameters())
     }
 
     /// The sessions in an order; those of equal rank by their latest activity.

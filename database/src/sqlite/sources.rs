@@ -48,11 +48,12 @@ impl Database {
     /// # Errors
     /// The database cannot be read.
     pub fn settled(&self) -> Result<Vec<Settled>, SqliteError> {
-        let sql = "SELECT name, path, format, complete, false, device, inode, size, changed_ns, forgotten FROM sources
+        let sql = "SELECT name, path, format, complete, false, device, inode, size, changed_ns, forgotten, first_line
+                   FROM sources
                    WHERE changed_ns IS NOT NULL AND inode IS NOT NULL AND read_length > 0
                    UNION ALL
                    SELECT name, path, format, complete, true, copies.device, copies.inode, copies.size, copies.changed_ns,
-                          forgotten
+                          forgotten, first_line
                    FROM copies JOIN sources ON sources.id = copies.source
                    WHERE copies.changed_ns IS NOT NULL AND copies.inode IS NOT NULL";
         let settled = |row: &dyn Row| {
@@ -61,6 +62,7 @@ impl Database {
                 inode: row.count(6)?,
                 size: row.unsigned(7)?,
                 changed: row.get(8)?,
+                first_line: row.get::<Option<[u8; 32]>>(10)?.map(Digest::from),
                 ..Identity::default()
             };
             Ok(Settled {

@@ -276,8 +276,8 @@ pub(crate) fn metrics(database: &dyn Store) -> Result<String, Error> {
     let mut metrics = Metrics::default();
     database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
     metrics.clear_shared();
-    for (agent, outcome, count) in database.outcomes()? {
-        metrics.add_sessions(&agent.unwrap_or_default(), outcome.as_deref(), count);
+    for row in database.outcomes()? {
+        metrics.add_sessions(&row.agent.unwrap_or_default(), row.outcome.as_deref(), row.sessions);
     }
     for session in database.usage(&SessionFilter::default())? {
         let agent = session.agent.as_ref().map(Text::decode).unwrap_or_default();

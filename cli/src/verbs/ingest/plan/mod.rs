@@ -23,7 +23,7 @@ use std::{
 };
 
 use foldline::ledger::{Checkpoint, Identity, SourceName};
-use foldline::source::{Openers, status};
+use foldline::source::{Openers, SourceError, status};
 use foldline_agents::Registry;
 use foldline_database::sqlite::{Copy, Database, Known, Settled};
 use foldline_domain::Digest;
@@ -93,6 +93,16 @@ impl Plan {
     }
 }
 
+/// What a first look at a file shows.
+enum Seen {
+    /// It has not changed since it was read, or found to be a copy.
+    Settled(Box<Settled>),
+    /// It is to be compared.
+    Found(Box<Found>),
+    /// It cannot be read.
+    Failed(SourceError),
+}
+
 /// Compares the existing files with each other, and with the stored sources.
 pub(super) struct Planner<'a> {
     database: &'a Database,
@@ -155,13 +165,28 @@ impl<'a> Planner<'a> {
         self.settled = settled
             .filter_map(|settled| Some((settled.file.device.zip(settled.file.inode)?, settled)))
             .collect();
+        let seen: Vec<_> = files.iter().map(|path| (path, self.look(path))).collect();
+        let begins = |seen: &Seen| match seen {
+            Seen::Found(found) => Some(found.first_line),
+            Seen::Settled(_) | Seen::Failed(_) => None,
+        };
+        let begun: BTreeSet<Digest> = seen.iter().filter_map(|(_, seen)| begins(seen)).collect();
         let (mut by_beginning, mut names) =
             (BTreeMap::<Digest, Vec<Found>>::new(), BTreeMap::new());
-        for path in files {
-            if self.is_settled(path, &mut names) {
-                continue;
-            }
-            let mut found = match Found::look(path, &self.openers) {
+        for (path, seen) in seen {
+            let looked = match seen {
+                Seen::Settled(known) => {
+                    // Another file may be a copy of it, or have become what it is a copy of.
+                    let is_alone = known.file.first_line.is_none_or(|line| !begun.contains(&line));
+                    if is_alone && self.settle(path, &known, &mut names) {
+                        continue;
+                    }
+                    Found::look(path, &self.openers)
+                }
+                Seen::Found(found) => Ok(*found),
+                Seen::Failed(error) => Err(error),
+            };
+            let mut found = match looked {
                 Ok(found) => found,
                 // A file that cannot be read does not stop the others.
                 Err(error) => {
@@ -208,48 +233,56 @@ impl<'a> Planner<'a> {
         Ok(Planned { plans, copies })
     }
 
-    /// Whether the metadata of a file shows that nothing is to be read of it, which counts it. Most files of most
-    /// refreshes are such, and are not even opened.
-    fn is_settled(&mut self, path: &Path, names: &mut BTreeMap<(u64, u64), PathBuf>) -> bool {
-        let Ok(metadata) = fs::metadata(path) else { return false };
-        let status = status(&metadata);
-        let Some(number) = status.device.zip(status.inode) else { return false };
-        let Some(known) = self.settled.get(&number) else { return false };
+    /// Looks at a file. The metadata of most files of most refreshes show that nothing is to be read of them: these are
+    /// not even opened.
+    fn look(&self, path: &Path) -> Seen {
+        match self.settled(path) {
+            Some(known) => Seen::Settled(Box::new(known.clone())),
+            None => match Found::look(path, &self.openers) {
+                Ok(found) => Seen::Found(Box::new(found)),
+                Err(error) => Seen::Failed(error),
+            },
+        }
+    }
+
+    /// What is known of a file that has not changed since.
+    fn settled(&self, path: &Path) -> Option<&Settled> {
+        let status = status(&fs::metadata(path).ok()?);
+        let known = self.settled.get(&status.device.zip(status.inode)?)?;
         // The size of a compressed file is not that of its content, and an opener may read other files too.
         let is_plain = !is_compressed_name(path);
         let has_other_files = self.registry.named(&known.format).is_none_or(|executor| {
             executor.openers().iter().any(|opener| !opener.is_of_one_file())
         });
-        if has_other_files
-            || status.changed.is_none()
-            || status.changed != known.file.changed
-            || (is_plain && status.size != known.file.size)
-        {
-            return false;
-        }
-        if known.is_copy {
-            if names.contains_key(&number) {
-                return false;
-            }
-            names.insert(number, path.to_owned());
-            let original = known.path.clone().into();
-            let is_forgotten = known.is_forgotten;
-            self.summary.skip(path, copy(original, is_forgotten));
-            return true;
-        }
+        let is_unchanged = status.changed.is_some()
+            && status.changed == known.file.changed
+            && (!is_plain || status.size == known.file.size);
         let is_as_asked = (known.complete || !self.args.complete) && self.args.task.is_none();
-        let is_as_asked = is_as_asked || known.is_forgotten;
-        if !is_as_asked
-            || known.path != path.to_string_lossy()
-            || names.contains_key(&number)
-            || !self.claimed.insert(known.name.clone())
+        let is_there = known.path == path.to_string_lossy();
+        let is_source = is_there && (is_as_asked || known.is_forgotten);
+        (is_unchanged && !has_other_files && (known.is_copy || is_source)).then_some(known)
+    }
+
+    /// Counts a file that has not changed; `false` if it has another name.
+    fn settle(
+        &mut self,
+        path: &Path,
+        known: &Settled,
+        names: &mut BTreeMap<(u64, u64), PathBuf>,
+    ) -> bool {
+        let Some(number) = known.file.device.zip(known.file.inode) else { return false };
+        if names.contains_key(&number)
+            || (!known.is_copy && !self.claimed.insert(known.name.clone()))
         {
             return false;
         }
         names.insert(number, path.to_owned());
-        match known.is_forgotten {
-            true => self.summary.skip(path, Skipped::Forgotten),
-            false => self.summary.unchanged += 1,
+        match (known.is_copy, known.is_forgotten) {
+            (true, is_forgotten) => {
+                self.summary.skip(path, copy(known.path.clone().into(), is_forgotten));
+            }
+            (false, true) => self.summary.skip(path, Skipped::Forgotten),
+            (false, false) => self.summary.unchanged += 1,
         }
         true
     }
