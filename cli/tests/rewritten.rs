@@ -1,11 +1,11 @@
 //! Documents that an agent writes again whenever they change are one log each.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::logs::{assert_same, dump, run, stdout};
+use crate::logs::{Random, assert_same, dump, foldline, run, stdout};
 
 /// The logs of a home, and databases of them.
 struct Place(TempDir);
@@ -182,4 +182,95 @@ fn size_loses_no_tokens() {
     assert_eq!(pictures.matches("image/png").count(), 4, "{pictures}");
     let warnings = place.rows(&["query", "sql", "SELECT kind, count FROM warnings"]);
     assert!(warnings.iter().any(|row| row["kind"] == "too_long"), "{warnings:?}");
+}
+
+/// Documents that are rewritten at random, in place or by renaming.
+struct Walk {
+    place: Place,
+    random: Random,
+    /// The numbers and the words of the messages of each session.
+    sessions: Vec<Vec<(usize, usize)>>,
+}
+
+impl Walk {
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound as u64) as usize
+    }
+
+    /// Changes one document, and says how.
+    fn rewrite(&mut self) -> String {
+        let which = self.below(self.sessions.len());
+        let words = self.below(3);
+        let at = self.below(self.sessions[which].len() + 1);
+        let messages = &mut self.sessions[which];
+        let next = messages.iter().map(|(number, _)| number + 1).max().unwrap_or_default();
+        let what = match words {
+            _ if next < 50 && at >= messages.len() => {
+                messages.push((next, words));
+                "grown"
+            }
+            0 if at < messages.len() => {
+                messages.truncate(at);
+                "withdrawn"
+            }
+            _ if at < messages.len() => {
+                messages[at].1 += 1;
+                "changed"
+            }
+            _ => "as it was",
+        };
+        let text = ["a word", "some more words", "a long text, \"quoted\", with ä"];
+        let said = |(number, words): &(usize, usize)| {
+            message(*number, &format!("{words} {}", text[words % 3]))
+        };
+        let messages: Vec<_> = self.sessions[which].iter().map(said).collect();
+        let (name, id) = (format!("session-{which}.json"), format!("s-{which}"));
+        if words == 1 {
+            self.place.write("next", &session(&id, &messages));
+            let (from, to) =
+                (self.place.path("logs/chats/next"), self.place.path("logs/chats").join(&name));
+            fs::rename(from, to).unwrap();
+        } else {
+            self.place.write(&name, &session(&id, &messages));
+        }
+        let settings =
+            json!({"model": "m", "autonomyMode": "off", "tokenUsage": {"outputTokens": next}});
+        self.place.write("s.settings.json", &settings);
+        format!("{name} {what}")
+    }
+
+    /// An ingest that is killed.
+    fn kill(&mut self) -> String {
+        let mut ingest = foldline();
+        ingest.args(["ingest", &self.place.text("logs"), "--db", &self.place.text("db")]);
+        let mut child = ingest.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(self.random.below(20_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        "kill".to_owned()
+    }
+}
+
+/// More and other steps: `FOLDLINE_WALK=1000 FOLDLINE_WALK_SEED=2`.
+#[test]
+fn whatever_is_rewritten_the_database_is_that_of_a_fresh_run() {
+    let number = |name: &str, default: u64| -> u64 {
+        std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(default)
+    };
+    let seed = number("FOLDLINE_WALK_SEED", 1);
+    let random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut walk = Walk { place: Place::new(), random, sessions: vec![Vec::new(); 4] };
+    let mut done = Vec::new();
+    for step in 0..number("FOLDLINE_WALK", 60) {
+        let what = match walk.below(10) {
+            0 => walk.kill(),
+            1..=3 => {
+                walk.place.ingest("db", &[]);
+                walk.place.is_as_if_new(&format!("seed {seed}: {done:#?}"));
+                "ingest".to_owned()
+            }
+            _ => walk.rewrite(),
+        };
+        done.push(format!("{step}: {what}"));
+    }
 }
