@@ -138,6 +138,18 @@ fn a_trail_has_the_records_of_a_document_that_grows_once() {
         assert_eq!(verified.status.code(), Some(0), "{verified:?}");
     }
     let records = fs::read_to_string(&trail).unwrap();
+    // One that is rewritten has the records of each state; the latest is compared.
+    for words in ["changed", "changed again"] {
+        messages[1] = message(1, words);
+        place.write("session-1.json", &session("one", &messages));
+        let verify = || run(&["verify", &trail, "--source", &document]);
+        assert_eq!(verify().status.code(), Some(1));
+        place.ingest("db", &["--audit", &trail]);
+        let verified = verify();
+        assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+        let said = String::from_utf8(verified.stdout).unwrap();
+        assert!(said.contains("records of earlier states of"), "{said}");
+    }
     let calls = records.lines().filter(|line| line.contains("run_shell_command")).count();
     place.write("session-1.json", &session("one", &messages));
     place.ingest("fresh", &["--audit", &place.text("once")]);

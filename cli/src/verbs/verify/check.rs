@@ -214,6 +214,9 @@ impl<'s> Check<'s> {
             let is_named = source.is_named(log.as_deref());
             let Source { lines, logs } = source;
             let comparison = logs.entry(log.clone()).or_default();
+            if lines.is_rewritten {
+                comparison.may_begin_again(line, digest);
+            }
             if comparison.problem.is_some() {
                 continue;
             }
@@ -319,9 +322,15 @@ impl<'s> Check<'s> {
         }
         for source in &self.sources {
             let path = source.lines.path.display();
-            let Some(Comparison { compared, parts, .. }) = source.comparison() else { continue };
+            let Some(comparison) = source.comparison() else { continue };
+            let Comparison { compared, parts, earlier, .. } = comparison;
             let unchanged = human::number_of(*compared, "record");
             report += &format!("log: {unchanged} with an unchanged line in {path}\n");
+            if *earlier > 0 {
+                let earlier = human::number_of(*earlier, "record");
+                report +=
+                    &format!("log: {earlier} of earlier states of {path}, which was rewritten\n");
+            }
             if *parts > 0 {
                 report +=
                     &format!("log: {parts} of them cover a part of a line, which grew later\n");

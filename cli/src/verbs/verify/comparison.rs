@@ -17,9 +17,15 @@ pub(super) struct Comparison {
     pub(super) parts: u64,
     /// The lines with a record.
     pub(super) lines: LineSet,
+    /// The records of earlier readings of a database or a document, which has changed since.
+    pub(super) earlier: u64,
     /// The problem of the first record that does not match.
     pub(super) problem: Option<String>,
     unfinished: Option<Unfinished>,
+    /// The records of this reading.
+    records: u64,
+    /// The line of the last record.
+    last: Option<(u64, Digest)>,
 }
 
 /// Whether a record matches the log.
@@ -51,6 +57,18 @@ impl Unfinished {
 }
 
 impl Comparison {
+    /// A record of a log that may be rewritten. Its records are in the order of its lines: one of an earlier line, or of
+    /// other content of the same one, begins another reading, which takes the place of the one before.
+    pub(super) fn may_begin_again(&mut self, line: u64, digest: Digest) {
+        let is_again = |(last, content)| line < last || (line == last && digest != content);
+        if self.last.is_some_and(is_again) {
+            let earlier = self.earlier + self.records;
+            *self = Self { earlier, ..Self::default() };
+        }
+        self.records += 1;
+        self.last = Some((line, digest));
+    }
+
     /// The line of the last record, if its end has no record.
     pub(super) fn line_without_end(&self) -> Option<u64> {
         self.unfinished.as_ref().filter(|line| line.lacks_end()).map(|line| line.line)

@@ -27,6 +27,8 @@ pub(super) struct SourceLines {
     pub(super) absolute: PathBuf,
     /// The number of lines.
     pub(super) count: u64,
+    /// It is a database or a document, any part of which may change.
+    pub(super) is_rewritten: bool,
     /// The lines that cause an event, as this version of the program reads them; `None` if the format is unknown.
     pub(super) events: Option<LineSet>,
     log: Log,
@@ -71,7 +73,8 @@ impl SourceLines {
             processor.flush_last_line(&mut event);
         }
         let index = written.and_then(|()| index.finish()).map_err(indexing)?;
-        Ok(Self { path: path.to_owned(), absolute, count, events, log, index })
+        let is_rewritten = matches!(&log, Log::Once(file) if file.is_rewritten());
+        Ok(Self { path: path.to_owned(), absolute, count, is_rewritten, events, log, index })
     }
 
     /// The digest of a line.
