@@ -175,7 +175,7 @@ fn what_is_made_anew_without_the_key_is_found() {
         place.write(&lines);
     };
     let seq = whole.len();
-    // The signature itself shows it, whoever signed.
+    // The signature itself shows it.
     let told = |lines: &mut Vec<String>| lines[4] = lines[4].replace(":\"one\"", ":\"two\"");
     for keys in [&[][..], &["key.pub"]] {
         changed(&told, None);
