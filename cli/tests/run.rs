@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     path::PathBuf,
-    process::{Output, Stdio},
+    process::{Command, Output, Stdio},
 };
 
 use crate::logs::{droid, foldline, stdout};
@@ -57,6 +57,25 @@ fn what_is_printed_is_that_of_a_replay_and_the_log_is_the_agents() {
             fs::read(place.path("log")).unwrap(),
             fs::read(place.path("source.jsonl")).unwrap()
         );
+    }
+}
+
+/// A server that the agent started in the background, for example.
+#[test]
+fn a_process_that_holds_the_output_of_the_agent_is_not_waited_for() {
+    let place = Place::new();
+    let fifo = place.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for options in [&["--log", "log"][..], &["--log", "log", "--tap"]] {
+        let run = place.run(options, "cat fifo & cat source.jsonl; exit 3");
+        let said = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(3), "{said}");
+        assert!(said.contains("another process holds its output"), "{said}");
+        let [log, source] = ["log", "source.jsonl"].map(|name| fs::read(place.path(name)).unwrap());
+        assert!(log == source);
+        fs::remove_file(place.path("log")).unwrap();
+        // The process ends.
+        drop(fs::OpenOptions::new().write(true).open(&fifo).unwrap());
     }
 }
 

@@ -4,7 +4,11 @@ use std::{
     ffi::OsString,
     io::{self, IsTerminal, Read, Write},
     process::{self, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
     thread,
     time::Duration,
 };
@@ -16,6 +20,13 @@ const AHEAD: usize = 64;
 
 /// The size of a piece in bytes.
 const PIECE: usize = 64 << 10;
+
+/// The interval of checks whether the agent has ended.
+const OFTEN: Duration = Duration::from_millis(300);
+
+/// More pieces than the agent can have printed and not been heard when it ended: those in the queue, and in two pipes
+/// of at most 1 MiB.
+const LAST: usize = AHEAD + 2 * ((1 << 20) / PIECE) + 4;
 
 /// The stream of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +46,10 @@ pub(super) type Heard = (Stream, Vec<u8>);
 pub(super) struct Child {
     child: process::Child,
     heard: Receiver<Heard>,
+    /// The number of pieces that are being passed on. Each further owner is a thread that reads an output of the agent.
+    outputs: Arc<AtomicUsize>,
+    /// The number of pieces that may still be heard, once the agent has ended.
+    last: Option<usize>,
 }
 
 impl Child {
@@ -53,6 +68,7 @@ impl Child {
             error,
         })?;
         let (say, heard) = sync_channel(AHEAD);
+        let outputs = Arc::new(AtomicUsize::new(0));
         if let Some(mut stdin) = child.stdin.take() {
             let say = say.clone();
             // Ends with the process, since a thread that reads standard input cannot be woken. A piece is
@@ -65,33 +81,56 @@ impl Child {
             });
         }
         if let Some(stdout) = child.stdout.take() {
-            let say = say.clone();
+            let (say, output) = (say.clone(), Arc::clone(&outputs));
             thread::spawn(move || {
                 pass(stdout, |piece| {
-                    listen(&say, Stream::Output, piece) && (!tap || write_out(piece).is_ok())
+                    output.fetch_add(1, Ordering::SeqCst);
+                    let is_heard =
+                        listen(&say, Stream::Output, piece) && (!tap || write_out(piece).is_ok());
+                    output.fetch_sub(1, Ordering::SeqCst);
+                    is_heard
                 });
+                drop(output);
             });
         }
         if let Some(stderr) = child.stderr.take() {
+            let output = Arc::clone(&outputs);
             thread::spawn(move || {
                 pass(stderr, |piece| {
+                    output.fetch_add(1, Ordering::SeqCst);
                     if tap {
                         let _ = io::stderr().write_all(piece);
                     }
-                    listen(&say, Stream::Error, piece)
+                    let is_heard = listen(&say, Stream::Error, piece);
+                    output.fetch_sub(1, Ordering::SeqCst);
+                    is_heard
                 });
+                drop(output);
             });
         }
         forward_signals(&child)?;
-        Ok(Self { child, heard })
+        Ok(Self { child, heard, outputs, last: None })
     }
 
-    /// The next output, until the agent has ended. `patience` is the longest time to wait; the default is no limit.
-    pub(super) fn heard(&self, patience: Option<Duration>) -> Result<Heard, RecvTimeoutError> {
-        match patience {
-            Some(patience) => self.heard.recv_timeout(patience),
-            None => self.heard.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    /// The next output, until the agent has ended; a process that it started may hold its output for longer.
+    /// `patience` is the longest time to wait for it, if there is a limit.
+    pub(super) fn heard(&mut self, patience: Option<Duration>) -> Result<Heard, RecvTimeoutError> {
+        match &mut self.last {
+            Some(0) => return Err(RecvTimeoutError::Disconnected),
+            Some(last) => *last -= 1,
+            None => self.last = self.child.try_wait().ok().flatten().map(|_| LAST),
         }
+        let heard = self.heard.recv_timeout(patience.unwrap_or(OFTEN).min(OFTEN));
+        // What the agent itself printed has been read by now, unless standard output is slow.
+        let is_quiet = heard == Err(RecvTimeoutError::Timeout)
+            && self.last.is_some()
+            && self.outputs.load(Ordering::SeqCst) == 0;
+        if is_quiet { Err(RecvTimeoutError::Disconnected) } else { heard }
+    }
+
+    /// Whether another process holds the output of the agent.
+    pub(super) fn is_held(&self) -> bool {
+        Arc::strong_count(&self.outputs) > 1
     }
 
     /// Waits until the agent has ended.

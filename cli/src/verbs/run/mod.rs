@@ -33,6 +33,7 @@ use crate::{
     exit,
     options::width,
     program::Program,
+    say::say,
     sink::{SinkOptions, Sinks},
 };
 
@@ -42,7 +43,7 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let mut consumers = Consumers { sinks: sinks(program, args)?, ..Consumers::default() };
     let watched = Watched::start(program, args, &files, &mut consumers)?;
     let log = files.create_log()?;
-    let child = Child::start(&args.command, args.tap)?;
+    let mut child = Child::start(&args.command, args.tap)?;
     let mut session = Session::new(program, args, consumers, watched.rows.as_ref(), log);
     let mut weave = Interleaver::default();
     let mut listened = Ok(());
@@ -62,6 +63,9 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
             Stream::Input | Stream::Output => weave.stdout(&piece, &mut log),
         }
         listened = listened.and_then(|()| session.push(stream, piece, &log));
+    }
+    if child.is_held() {
+        say("the agent has ended; another process holds its output, which is not read any further");
     }
     let mut rest = Vec::new();
     weave.finish(now(), &mut rest);
