@@ -9,7 +9,11 @@ use std::{
 };
 
 use foldline::{files::immutable_database, ledger::Identity, source};
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{
+    Connection, OpenFlags,
+    config::DbConfig,
+    hooks::{AuthContext, Authorization},
+};
 
 /// The magic bytes of SQLite's files.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -26,7 +30,7 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite would create a write-ahead log that is missing, to lock the database.
-    let connection = match is_in_one_file(path) {
+    let mut connection = match is_in_one_file(path) {
         true => {
             let access = access | OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(immutable_database(&full), access)?
@@ -39,6 +43,11 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "query_only", true)?;
+    connection.authorizer(Some(|access: AuthContext<'_>| match access {
+        // A view is a query of the author of the file, and may never end.
+        AuthContext { accessor: Some(_), .. } => Authorization::Deny,
+        _ => Authorization::Allow,
+    }))?;
     Ok(connection)
 }
 

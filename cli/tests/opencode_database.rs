@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::first_hour::Home;
+use crate::{first_hour::Home, logs::run};
 
 const TABLES: &str = "
     CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
@@ -179,4 +179,23 @@ fn sessions_of_the_older_storage_are_read_until_there_is_a_database() {
     fs::rename(data.join("later"), data.join("opencode.db")).unwrap();
     opencode.add("ses_a", "Mend the cart");
     assert_eq!(opencode.sessions().len(), 1);
+}
+
+/// A view is a query of the author of the file.
+#[test]
+fn a_view_that_never_ends_is_not_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let connection = Connection::open(&path).unwrap();
+    let tables = TABLES.replacen("CREATE TABLE session", "CREATE TABLE other", 1);
+    connection.execute_batch(&tables).unwrap();
+    let view = "CREATE VIEW session(id, directory, title, time_created) AS
+        WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT 's' || n, '/w', 't', n FROM r";
+    connection.execute_batch(view).unwrap();
+    drop(connection);
+    let db = folder.path().join("db");
+    let output = run(&["ingest", path.to_str().unwrap(), "--db", db.to_str().unwrap()]);
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("prohibited") || said.contains("not authorized"), "{said}");
 }
