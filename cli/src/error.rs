@@ -221,8 +221,11 @@ impl Error {
         }
     }
 
+    /// Whether the reader of standard output has closed it, as `head` does.
     fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        // An error of another output has its file, and is one.
+        matches!(self, Self::Output(error)
+            if error.kind() == io::ErrorKind::BrokenPipe && error.get_ref().is_none())
     }
 
     /// The exit code of the error.
@@ -266,5 +269,17 @@ impl From<StoreError> for Error {
             },
             error => Self::Store(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_standard_output_may_be_closed_by_its_reader() {
+        let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(Error::Output(closed()).exit_code(), exit::SUCCESS);
+        assert_eq!(Error::output(Path::new("fifo"), &closed()).exit_code(), exit::FAILED);
     }
 }
