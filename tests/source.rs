@@ -526,7 +526,7 @@ fn zstandard(text: &str) -> Vec<u8> {
 #[test]
 fn a_compressed_file_is_its_content() {
     let text: String = (0..200_000).map(|line| format!("{line}\n")).collect();
-    for pack in [gzip, zstandard] {
+    for (pack, may_be_padded) in [(gzip as fn(&str) -> Vec<u8>, true), (zstandard, false)] {
         let log = Log::new("");
         log.write("log", &text);
         let packed = pack(&text);
@@ -551,6 +551,14 @@ fn a_compressed_file_is_its_content() {
             whole.extend_from_slice(bytes);
         }
         assert!(whole == text.as_bytes());
+        // Zeros after the content are padding, and other bytes are an error.
+        let padded = [&packed[..], &[0; 10_000]].concat();
+        for (rest, is_padding) in [(&[][..], true), (b"x", false)] {
+            fs::write(log.path("padded"), [&padded, rest].concat()).unwrap();
+            let length = LogFile::open_regular(log.path("padded")).and_then(|file| file.length());
+            let expected = is_padding && may_be_padded;
+            assert_eq!(length.ok() == Some(Some(text.len() as u64)), expected);
+        }
         // What is torn is an error, and not the end.
         fs::write(log.path("torn"), &packed[..packed.len() / 2]).unwrap();
         let torn = LogFile::open_regular(log.path("torn"));

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::{
     BlockDecodingStrategy, FrameDecoder,
     errors::{FrameDecoderError, ReadFrameHeaderError},
@@ -127,7 +127,9 @@ impl Compression {
 
     fn decompress(self, file: Positioned) -> Decompressed {
         match self {
-            Self::Gzip => Decompressed::Gzip(MultiGzDecoder::new(file)),
+            Self::Gzip => {
+                Decompressed::Gzip(Box::new(Members(Some(GzDecoder::new(BufReader::new(file))))))
+            }
             Self::Zstandard => {
                 let (decoder, file) = (FrameDecoder::new(), BufReader::new(file));
                 Decompressed::Zstandard(Box::new(Frames { decoder, file, is_in_frame: false }))
@@ -239,15 +241,48 @@ impl Decoder {
 /// What a compressed file contains, from its beginning.
 #[derive(Debug)]
 enum Decompressed {
-    Gzip(MultiGzDecoder<Positioned>),
+    Gzip(Box<Members>),
     Zstandard(Box<Frames>),
 }
 
 impl Read for Decompressed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Gzip(stream) => stream.read(buffer),
+            Self::Gzip(members) => members.read(buffer),
             Self::Zstandard(frames) => frames.read(buffer),
+        }
+    }
+}
+
+/// The content of the members of a file that is compressed with gzip, one after the other. Zeros after a member are
+/// padding, which gzip ignores too.
+#[derive(Debug)]
+struct Members(Option<GzDecoder<BufReader<Positioned>>>);
+
+impl Read for Members {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(member) = &mut self.0 else { return Ok(0) };
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let file = member.get_mut();
+            loop {
+                let bytes = file.fill_buf()?;
+                match bytes.iter().position(|byte| *byte != 0) {
+                    None if bytes.is_empty() => return Ok(0),
+                    None => {
+                        let zeros = bytes.len();
+                        file.consume(zeros);
+                    }
+                    Some(zeros) => {
+                        file.consume(zeros);
+                        break;
+                    }
+                }
+            }
+            self.0 = self.0.take().map(|member| GzDecoder::new(member.into_inner()));
         }
     }
 }
