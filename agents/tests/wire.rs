@@ -2,7 +2,7 @@
 
 use foldline_agents::wire::{
     Irregular, Object, Record,
-    value::{MAX_ELEMENTS, as_timestamp, elements},
+    value::{MAX_ELEMENTS, as_millis, as_timestamp, elements},
 };
 use foldline_domain::Timestamp;
 use foldline_json::Raw;
@@ -151,4 +151,20 @@ fn moments_in_every_spelling() {
     }
     let raw = Raw::parse("\"yesterday\"").unwrap();
     assert_eq!(as_timestamp(raw), None);
+    // Other units, which would be 1970 or the year 58000 in milliseconds.
+    for (spelling, millis) in [
+        ("1772640336", 1_772_640_336_000),
+        ("\"1772640336\"", 1_772_640_336_000),
+        ("1772640336.33", 1_772_640_336_330),
+        ("1772640336330123", 1_772_640_336_330),
+        ("1772640336330123.0", 1_772_640_336_330),
+        ("1772640336330123456", 1_772_640_336_330),
+        ("2000", 2000),
+        ("-5", -5),
+    ] {
+        let raw = Raw::parse(spelling).unwrap();
+        assert_eq!(as_timestamp(raw), Some(Timestamp::from_millis(millis)), "{spelling}");
+    }
+    let raw = Raw::parse("1772640336").unwrap();
+    assert_eq!(as_millis(raw), Some(Timestamp::from_millis(1_772_640_336)));
 }

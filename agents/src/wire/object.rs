@@ -183,9 +183,10 @@ impl<'a> Object<'a> {
         self.take(key, value::parse)
     }
 
-    /// Takes a timestamp: milliseconds since 1970 as a number, or an RFC 3339 string.
+    /// Takes a timestamp: a number since 1970 or an RFC 3339 string. A name that ends with `_ms` states milliseconds.
     pub fn timestamp(&mut self, key: &str) -> Option<Timestamp> {
-        self.take(key, value::as_timestamp)
+        let states_unit = key.ends_with("_ms");
+        self.take(key, if states_unit { value::as_millis } else { value::as_timestamp })
     }
 
     /// Takes an object.

@@ -37,19 +37,48 @@ pub fn as_u64(raw: Raw<'_>) -> Option<u64> {
     inside(raw).parse().ok()
 }
 
-/// A timestamp: milliseconds since 1970 as a number (or a string of digits), or an RFC 3339 string.
+/// A timestamp: a number of milliseconds since 1970 (or a string of its digits), or an RFC 3339 string.
+///
+/// A number that would be a time before 1973 or after 5138 in milliseconds, and is not in another unit, is one of
+/// seconds, microseconds or nanoseconds. A number below 100,000,000 is before 1973 in each, and stays as it is.
 pub fn as_timestamp(raw: Raw<'_>) -> Option<Timestamp> {
+    timestamp(raw, |number| match number.unsigned_abs() {
+        0..SECONDS => number,
+        SECONDS..MILLIS => number.saturating_mul(1_000),
+        MILLIS..MICROS => number,
+        MICROS..NANOS => number / 1_000,
+        NANOS.. => number / 1_000_000,
+    })
+}
+
+/// The least numbers that are taken for seconds, milliseconds, microseconds and nanoseconds since 1970: in 1973.
+const SECONDS: u64 = 100_000_000;
+const MILLIS: u64 = SECONDS * 1_000;
+const MICROS: u64 = MILLIS * 1_000;
+const NANOS: u64 = MICROS * 1_000;
+
+/// A timestamp in milliseconds, as the log states, whatever its size; or an RFC 3339 string.
+pub fn as_millis(raw: Raw<'_>) -> Option<Timestamp> {
+    timestamp(raw, |number| number)
+}
+
+fn timestamp(raw: Raw<'_>, millis: impl Fn(i64) -> i64) -> Option<Timestamp> {
     let text = inside(raw);
-    if let Ok(millis) = text.parse() {
-        return Some(Timestamp::from_millis(millis));
+    if let Ok(number) = text.parse() {
+        return Some(Timestamp::from_millis(millis(number)));
     }
     if raw.is_string() {
         let moment: jiff::Timestamp = text.parse().ok()?;
         return Some(Timestamp::from_millis(moment.as_millisecond()));
     }
-    // 1760806536533.0 is an integer too. A float beyond i64 saturates.
-    let millis: f64 = parse(raw)?;
-    Some(Timestamp::from_millis(millis as i64))
+    // 1760806536533.0 is an integer too, and 1760806536.533 has milliseconds. A float beyond i64 saturates.
+    let number: f64 = parse(raw)?;
+    let whole = number as i64;
+    let is_in_seconds = millis(whole) != whole && whole.unsigned_abs() < MILLIS;
+    Some(Timestamp::from_millis(match is_in_seconds {
+        true => (number * 1_000.0).round() as i64,
+        false => millis(whole),
+    }))
 }
 
 /// The content of a string, or any other value unchanged.
