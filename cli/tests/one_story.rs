@@ -156,6 +156,7 @@ fn sessions_of_one_story(logs: &Path) -> Vec<Value> {
     for session in &sessions {
         a_transcript_says_the_same(&database, session);
     }
+    warnings_are_those_of_the_log(&database, &sessions);
     sessions
 }
 
@@ -368,4 +369,40 @@ fn a_transcript_says_the_same(database: &Database<'_>, session: &Value) {
         _ => format!("≈{}", human::dollars(cost)),
     });
     assert_eq!(fact("cost"), cost.unwrap_or_default(), "{session}");
+}
+
+/// A stored session has the warnings of its log, in every document.
+fn warnings_are_those_of_the_log(database: &Database<'_>, sessions: &[Value]) {
+    let mut logs: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for session in sessions {
+        let (id, db) = (session["number"].to_string(), database.path("db"));
+        let stored = stdout(&["export", &id, "-f", "json", "--db", &db]);
+        let stored: Value = serde_json::from_str(&stored).unwrap();
+        let counts = stored["warnings"].as_object().into_iter().flatten();
+        let count: f64 = counts.map(|(_, count)| count.as_f64().unwrap()).sum();
+        assert!(is_close(number(session, "warnings"), count), "{session}: {stored}");
+        let source = text(session, "source");
+        let log = logs.entry(source.clone()).or_insert_with(|| {
+            let read = stdout(&["export", &source, "-f", "json"]);
+            let read = serde_json::Deserializer::from_str(&read).into_iter();
+            read.collect::<Result<_, _>>().unwrap()
+        });
+        // A session in two logs has the warnings of both.
+        let of_log = log.iter().find(|of_log| {
+            of_log["session"]["session_id"] == stored["session"]["session_id"]
+                && of_log["entries"].as_array().map(Vec::len)
+                    == stored["entries"].as_array().map(Vec::len)
+        });
+        let Some(of_log) = of_log else { continue };
+        assert_eq!(of_log["warnings"], stored["warnings"], "{session}");
+        if log.len() == 1 {
+            let warnings = |shown: String| -> Vec<String> {
+                let lines = shown.lines().filter(|line| line.starts_with("    warnings"));
+                lines.map(str::to_owned).collect()
+            };
+            let shown = warnings(stdout(&["show", &id, "--db", &db]));
+            assert_eq!(shown.len(), usize::from(count > 0.0), "{session}");
+            assert_eq!(shown, warnings(stdout(&["show", &source])), "{session}");
+        }
+    }
 }

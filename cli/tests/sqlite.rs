@@ -257,6 +257,7 @@ fn a_stored_session_is_continued_where_it_was_read_to() {
             database.events(1, |event| whole.apply(&event)).unwrap();
             assert_eq!(conversation.entries, whole.entries, "cut at {cut}");
             assert_eq!(conversation.summary.session, whole.summary.session);
+            assert_eq!(conversation.summary.warnings, whole.summary.warnings, "cut at {cut}");
             let [cost, expected] =
                 [conversation, whole].map(|it| it.summary.usage.unwrap().cost_usd.unwrap());
             assert!((cost - expected).abs() < 1e-9, "cut at {cut}: {cost}");

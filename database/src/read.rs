@@ -80,9 +80,12 @@ fn entry_type(name: &str, row: &dyn Row) -> Result<NormalizedEntryType, StoreErr
 }
 
 fn code(row: &dyn Row) -> Result<WarningKind, StoreError> {
-    let code: Option<String> = row.get(5)?;
-    let kind = code.and_then(|code| serde_json::from_value(code.into()).ok());
-    Ok(kind.unwrap_or(WarningKind::UnexpectedValue))
+    Ok(warning_kind(&row.get::<Option<String>>(5)?.unwrap_or_default()))
+}
+
+/// The kind with this name. A kind that a later version wrote becomes an unexpected value.
+pub(super) fn warning_kind(name: &str) -> WarningKind {
+    serde_json::from_value(name.into()).unwrap_or(WarningKind::UnexpectedValue)
 }
 
 fn tool(row: &dyn Row) -> Result<ToolUse, StoreError> {

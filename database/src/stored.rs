@@ -1,20 +1,26 @@
 //! Reads a stored session back as domain events.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use foldline_domain::{
-    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Session, TokenUsage,
+    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Position, Session, TokenUsage,
+    Warning,
 };
 
 use super::{
-    Parameter, Row, Store, StoreError, StoredEntry,
+    Parameter, Row, Store, StoreError, StoredEntry, Warned,
     query::{sum, with_companions},
+    read::warning_kind,
 };
 
 /// A stored session as domain events: the first read returns all events, each later read returns the new ones.
 ///
 /// A consumer ends with the same result as from the log; intermediate states, such as the growth of a message,
-/// are not stored. Pruned entries are missing.
+/// are not stored. Pruned entries are missing. Warnings of one kind about one subject are stored as a number and the
+/// first of them, which is repeated where it was.
 #[derive(Debug)]
 pub struct SessionEvents {
     session: i64,
@@ -26,7 +32,12 @@ pub struct SessionEvents {
     open: BTreeMap<EntryIdx, Arc<NormalizedEntry>>,
     /// The tokens by model.
     usage: BTreeMap<String, TokenUsage>,
+    /// The numbers of warnings, by the keys of their rows.
+    warned: BTreeMap<WarningKey, u64>,
 }
+
+/// The key of a row of warnings: its session, which may be a companion, its kind and its subject.
+type WarningKey = (i64, String, String);
 
 impl SessionEvents {
     /// Creates a reader of the session with this row id. Reads nothing yet.
@@ -38,6 +49,7 @@ impl SessionEvents {
             last: None,
             open: BTreeMap::new(),
             usage: BTreeMap::new(),
+            warned: BTreeMap::new(),
         }
     }
 
@@ -73,6 +85,14 @@ impl SessionEvents {
         if self.usage.iter().any(is_smaller) {
             return Ok(false);
         }
+        let Some(mut warnings) = self.new_warnings(database)? else { return Ok(false) };
+        let mut warn_to = |position: Position, each: &mut dyn FnMut(DomainEvent)| {
+            while warnings.front().is_some_and(|new| new.position <= position)
+                && let Some(Warned { count, first, .. }) = warnings.pop_front()
+            {
+                (0..count).for_each(|_| each(first.clone().into()));
+            }
+        };
         let is_growing = |index| growing.contains(&index);
         if self.facts.as_ref() != Some(&facts) {
             each(DomainEvent::Session(Box::new(facts.clone())));
@@ -86,6 +106,7 @@ impl SessionEvents {
             each(DomainEvent::UpdateToolCall { corr_id, entry });
         }
         database.entries(self.session, self.next..i64::MAX, |stored| {
+            warn_to(stored.position, each);
             let (index, entry) = (stored.index, Arc::new(stored.entry));
             self.next = i64::try_from(index.get()).unwrap_or(i64::MAX).saturating_add(1);
             self.note(index, &entry, is_growing(index));
@@ -98,6 +119,7 @@ impl SessionEvents {
                 each(DomainEvent::UpdateToolCall { corr_id, entry });
             }
         })?;
+        warn_to(Position { line: u64::MAX, offset: u64::MAX }, each);
         self.last = database.row(self.session, self.next - 1)?;
         for (model, now) in &usage {
             let before = self.usage.get(model);
@@ -130,6 +152,24 @@ impl SessionEvents {
             }
         }
         Ok(Some(changed))
+    }
+
+    /// The warnings since the last read, in the order of the log; `None` if there are fewer than before.
+    fn new_warnings(
+        &mut self,
+        database: &dyn Store,
+    ) -> Result<Option<VecDeque<Warned>>, StoreError> {
+        let (mut new, mut now) = (VecDeque::new(), BTreeMap::new());
+        for (key, mut warned) in database.warnings_of(self.session)? {
+            now.insert(key.clone(), warned.count);
+            let before = self.warned.remove(&key).unwrap_or(0);
+            let Some(more) = warned.count.checked_sub(before) else { return Ok(None) };
+            warned.count = more;
+            new.push_back(warned);
+        }
+        let is_continued = self.warned.is_empty();
+        self.warned = now;
+        Ok(is_continued.then_some(new))
     }
 
     /// Notes whether an entry may still change.
@@ -232,6 +272,36 @@ impl dyn Store + '_ {
             Ok(())
         })?;
         Ok(used)
+    }
+
+    /// The warnings of a session and its companions, in the order of the log. Those of companions, which are in
+    /// other logs, come first.
+    fn warnings_of(&self, session: i64) -> Result<Vec<(WarningKey, Warned)>, StoreError> {
+        let parameter = self.dialect().parameter(1);
+        let sql = format!(
+            "SELECT session, kind, subject, count, message, corr_id, sample,
+                    CASE WHEN session = {parameter} THEN line ELSE 0 END AS line,
+                    CASE WHEN session = {parameter} THEN \"offset\" ELSE 0 END AS place
+             FROM warnings WHERE session IN ({}) ORDER BY line, place, session, kind, subject",
+            with_companions(&parameter)
+        );
+        let mut found = Vec::new();
+        self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
+            let key: WarningKey = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let first = Warning {
+                kind: warning_kind(&key.1),
+                message: row.get(4)?,
+                subject: Some(key.2.clone()).filter(|subject| !subject.is_empty()),
+                corr_id: row.get::<Option<String>>(5)?.map(Into::into),
+                sample: row
+                    .get::<Option<String>>(6)?
+                    .and_then(|json| serde_json::from_str(&json).ok()),
+            };
+            let warned = Warned { count: row.unsigned(3)?, position: row.position(7)?, first };
+            found.push((key, warned));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// The entries of a session that still grow.

@@ -56,7 +56,7 @@ impl Kind {
             "cwd" | "project" => Self::Folder,
             "failure_rate" | "limit_share" | "cost_limit_share" => Self::Rate,
             "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
-            | "failures" | "open" | "count" | "exit_code" => Self::Number,
+            | "failures" | "warnings" | "open" | "count" | "exit_code" => Self::Number,
             "title" | "what" | "message" | "content" | "output" | "matches" | "agents"
             | "models" | "subject" | "parent" | "source" => Self::Text,
             _ if name.ends_with("_ms") => Self::Duration,

@@ -81,18 +81,20 @@ pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     })
 }
 
-/// Columns of sessions that tables omit.
-const FOR_PROGRAMS: &str =
-    "number task cwd outcome ended turns entries calls parent source cost_basis time_basis";
+/// Columns of sessions that tables omit; the first one only if no session has warnings.
+const FOR_PROGRAMS: &str = "warnings number task cwd outcome ended turns entries calls parent source cost_basis time_basis";
 
 /// Columns that a narrow table omits, in this order.
 const LESS_IMPORTANT: &str =
-    "output_tokens input_tokens model duration_ms failures project agent began cost_usd";
+    "warnings output_tokens input_tokens model duration_ms failures project agent began cost_usd";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     let columns = "number session task title agent model project cwd outcome began ended duration_ms turns \
-     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis time_basis";
+     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis time_basis warnings";
     let listing = Listing::of(columns, sessions).with_kind(Kind::Short, &["session"]);
-    listing.without_in_tables(FOR_PROGRAMS).dropping(LESS_IMPORTANT)
+    let has_warnings = sessions.iter().any(|session| session.warnings > 0);
+    let hidden = FOR_PROGRAMS.strip_prefix("warnings ").filter(|_| has_warnings);
+    let listing = listing.without_in_tables(hidden.unwrap_or(FOR_PROGRAMS));
+    listing.showing_behind("failures", "warnings").dropping(LESS_IMPORTANT)
 }

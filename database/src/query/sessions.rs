@@ -55,6 +55,8 @@ pub struct SessionRow {
     pub failures: i64,
     /// Tool calls that wait for a person.
     pub waiting: i64,
+    /// What its log has that is invalid or unknown: the number of warnings.
+    pub warnings: i64,
     /// Tokens of input.
     pub input_tokens: Option<i64>,
     /// Tokens of output.
@@ -220,6 +222,8 @@ impl dyn Store + '_ {
                     modified_at AS written,
                     {duration} AS duration_ms, {turns} AS turns,
                     entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
+                    (SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM warnings
+                     WHERE session IN ({with_companions})) AS warnings,
                     input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
                     {parent} AS parent, path AS source
              FROM found JOIN sessions ON sessions.id = found.id
@@ -240,6 +244,7 @@ impl dyn Store + '_ {
             calls = count("true"),
             failures = count(FAILURES),
             waiting = count(WAITING),
+            with_companions = with_companions("found.id"),
             basis = basis("logged", "estimated"),
             chosen = with_companions("SELECT id FROM found"),
             sums = sums(&estimated_cost, "session IN (SELECT id FROM chosen)"),
