@@ -41,8 +41,8 @@ pub(crate) struct Paragraphs<T> {
     pub(crate) rows: Vec<T>,
     /// The message for an empty answer.
     pub(crate) none: &'static str,
-    /// The introduction.
-    pub(crate) order: &'static str,
+    /// The order of the rows, in words.
+    pub(crate) order: fn(&[T]) -> String,
     pub(crate) paragraph: fn(&T) -> Paragraph<'_>,
     pub(crate) listing: fn(&[T]) -> Listing,
 }
@@ -77,7 +77,7 @@ impl<T: Serialize> Printed for Paragraphs<T> {
             let session = id.unwrap_or_else(|| number.to_string());
             paragraph.write(&session, out, layout)?;
         }
-        let text = format!("{} first; foldline show SESSION:ENTRY opens an entry", self.order);
+        let text = (self.order)(&self.rows) + "; foldline show SESSION:ENTRY opens an entry";
         note(out, &text, layout.width)
     }
 }

@@ -56,7 +56,8 @@ fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<RowDe
     let name = Some(SessionName::from(session));
     let filter = SessionFilter { name, limit: Some(BEST), ..SessionFilter::default() };
     let terms = SearchTerms::All(words.split_whitespace().map(str::to_owned).collect());
-    let found = database.search(&terms, &filter)?.into_iter().min_by_key(|entry| entry.index);
+    let found = database.search(&terms, &filter)?.into_iter();
+    let found = found.min_by_key(|entry| (entry.is_part, entry.index));
     Ok(found.and_then(|entry| Some(RowDetail::Found(entry.index, marked(&entry.content?)))))
 }
 

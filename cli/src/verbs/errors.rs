@@ -24,7 +24,8 @@ pub(crate) struct ErrorsArgs {
 pub(crate) fn run(program: &Program, args: &ErrorsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
         let rows = asked.database.failures(&asked.filter)?;
-        Ok(Paragraphs { rows, none: "nothing failed", order: "the latest", paragraph, listing })
+        let order = |_: &[FoundEntry]| "the latest first".to_owned();
+        Ok(Paragraphs { rows, none: "nothing failed", order, paragraph, listing })
     })
 }
 

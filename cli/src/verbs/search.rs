@@ -38,7 +38,6 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
             terms.ok_or_else(|| Error::WrongUse("there is no word to search for".to_owned()))?;
         asked.database.check_search_index()?;
         let rows = asked.database.search(terms, &asked.filter)?;
-        let order = "the best matches";
         Ok(Paragraphs { rows, none: "nothing was found", order, paragraph, listing })
     })
 }
@@ -71,5 +70,17 @@ fn paragraph(hit: &FoundEntry) -> Paragraph<'_> {
         index: hit.index,
         title: &hit.title,
         lines: vec![snippet.split_whitespace().collect::<Vec<_>>().join(" ")],
+    }
+}
+
+/// The order of the matches, and how many have only a part of a word.
+fn order(hits: &[FoundEntry]) -> String {
+    let parts = hits.iter().filter(|hit| hit.is_part).count();
+    match hits.len() - parts {
+        0 => "parts of words, the latest first".to_owned(),
+        _ if parts == 0 => "the best matches first".to_owned(),
+        words => {
+            format!("{words} with the words, the best matches first; {parts} with parts of words")
+        }
     }
 }

@@ -44,6 +44,9 @@ pub struct FoundEntry {
     /// The text, or the short title of a call. For a failure: the error or the beginning of the tool's output.
     /// For a search result: the text around the match, with [`MATCH`](super::MATCH) around each match.
     pub content: Option<String>,
+    /// Whether it is a search result that has a term only as a part of a word.
+    #[serde(default, skip_serializing)]
+    pub is_part: bool,
 }
 
 /// Warnings of one kind about one subject.
@@ -142,10 +145,9 @@ impl dyn Store + '_ {
         self.entries_of(&entries, filter, self.parameters())
     }
 
-    /// Entries that contain the terms as whole words, found by the index, the best matches first. If there are
-    /// none, or if the script of the text does not separate words, entries that contain the terms as parts of
-    /// words: every text is read then, the latest first. Also fails if a [raw](SearchTerms::Raw) query is
-    /// invalid.
+    /// Entries that contain the terms: as whole words, which the index finds, the best matches first; then as parts of
+    /// words, the latest first. Every text is read for these, unless the entries with the words are enough. An entry
+    /// that is found stays found, whatever is added. Also fails if a [raw](SearchTerms::Raw) query is invalid.
     pub fn search(
         &self,
         terms: &SearchTerms,
@@ -166,15 +168,43 @@ impl dyn Store + '_ {
             }
             SearchTerms::All(terms) => terms,
         };
-        if !terms.iter().any(|term| term.chars().any(search::is_unseparated)) {
-            let search = WordSearch::phrases(terms, &mut parameters);
-            let words = terms.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
-            let found = self.words(&search, &words.collect::<Vec<_>>(), filter, parameters)?;
-            if !found.is_empty() {
-                return Ok(found);
-            }
+        // The index has no words of a script that does not separate them.
+        if terms.iter().any(|term| term.chars().any(search::is_unseparated)) {
+            return self.parts(terms, false, filter);
         }
-        self.parts(terms, filter)
+        let search = WordSearch::phrases(terms, &mut parameters);
+        let words = terms.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
+        let mut found = self.words(&search, &words.collect::<Vec<_>>(), filter, parameters)?;
+        let limit = filter.limit.map(|limit| limit.saturating_sub(found.len()));
+        if limit == Some(0) {
+            return Ok(found);
+        }
+        let before = match filter.offset {
+            0 => 0,
+            _ if !found.is_empty() => filter.offset,
+            _ => self.count_of_words(terms, filter)?,
+        };
+        let offset = filter.offset.saturating_sub(before);
+        let rest = SessionFilter { limit, offset, ..filter.clone() };
+        found.extend(self.parts(terms, true, &rest)?);
+        Ok(found)
+    }
+
+    /// The number of entries that have the terms as whole words.
+    fn count_of_words(
+        &self,
+        terms: &[String],
+        filter: &SessionFilter,
+    ) -> Result<usize, StoreError> {
+        let mut parameters = self.parameters();
+        let WordSearch { from, condition, .. } = WordSearch::phrases(terms, &mut parameters);
+        let sql = format!(
+            "SELECT count(*) FROM {from} JOIN sessions ON sessions.id = entries.session
+             WHERE {condition} AND {}",
+            filter.entries(&mut parameters)
+        );
+        let count = self.answer(&sql, &parameters, |row| row.get::<i64>(0))?.pop();
+        Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(0))
     }
 
     fn words(
@@ -196,10 +226,12 @@ impl dyn Store + '_ {
         self.titled(found)
     }
 
-    /// Entries that contain all terms anywhere. The case of the letters `a` to `z` is ignored.
+    /// Entries that contain all terms anywhere, except those with all of them as whole words, if asked. The case of the
+    /// letters `a` to `z` is ignored.
     fn parts(
         &self,
         terms: &[String],
+        without_words: bool,
         filter: &SessionFilter,
     ) -> Result<Vec<FoundEntry>, StoreError> {
         let mut parameters = self.parameters();
@@ -207,15 +239,23 @@ impl dyn Store + '_ {
             let term = parameters.add(term.clone());
             format!("(has_text(content, {term}) OR has_text(output, {term}))")
         };
+        let mut conditions: Vec<_> = terms.iter().map(has).collect();
+        if without_words {
+            let WordSearch { from, condition, .. } = WordSearch::phrases(terms, &mut parameters);
+            conditions.push(format!(
+                "entries.id NOT IN (SELECT entries.id FROM {from} WHERE {condition})"
+            ));
+        }
         let entries = Entries {
             content: WHOLE_TEXT,
             from: "entries",
-            condition: &terms.iter().map(has).collect::<Vec<_>>().join(" AND "),
+            condition: &conditions.join(" AND "),
             order: "entries.id DESC",
         };
         let mut found = self.entries_of(&entries, filter, parameters)?;
-        for text in found.iter_mut().filter_map(|entry| entry.content.as_mut()) {
-            *text = search::excerpt(text, terms);
+        for entry in &mut found {
+            entry.is_part = true;
+            entry.content = entry.content.as_deref().map(|text| search::excerpt(text, terms));
         }
         self.titled(found)
     }

@@ -5,4 +5,5 @@ mod limits;
 mod opened;
 mod questions;
 mod schema;
+mod search;
 mod work;

@@ -1,0 +1,95 @@
+//! What a search finds, whatever else is in the database.
+
+use std::collections::BTreeSet;
+
+use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts};
+use foldline_database::{
+    Rows, Store,
+    query::{SearchTerms, SessionFilter},
+    sqlite::{DEFAULT_WAIT, Database},
+};
+use foldline_domain::{DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position};
+use proptest::prelude::*;
+
+/// A database of one log, which grows by a commit for each event.
+struct Growing {
+    database: Database,
+    line: u64,
+    _folder: tempfile::TempDir,
+}
+
+impl Growing {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
+        Self { database, line: 0, _folder: folder }
+    }
+
+    fn add(&mut self, event: DomainEvent) {
+        let expected = (self.line > 0).then_some(Position { line: self.line, offset: self.line });
+        self.line += 1;
+        let position = Position { line: self.line, offset: self.line };
+        let output: Rows = [Located::new(position, event)].iter().collect();
+        let (facts, state) = (SourceFacts::default(), Json::default());
+        let checkpoint = Checkpoint { facts, position, state, complete: false };
+        let commit = Commit { source: "log".into(), expected, checkpoint, output };
+        self.database.commit(&[commit], &[]).unwrap();
+    }
+
+    fn say(&mut self, text: &str) {
+        let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, text);
+        self.add(DomainEvent::entry(entry));
+    }
+
+    /// The indices of the entries that are found, in their order.
+    fn find(&self, text: &str, offset: usize, limit: Option<usize>) -> Vec<i64> {
+        let filter = SessionFilter { offset, limit, ..SessionFilter::default() };
+        let database: &dyn Store = &self.database;
+        let found = database.search(&SearchTerms::of(text).unwrap(), &filter).unwrap();
+        found.iter().map(|hit| hit.index).collect()
+    }
+}
+
+/// Texts of few words, which are parts of each other.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec!["exp", "explain", "x", "EXPlained", "ex-p", "ar", "é"]);
+    prop::collection::vec(word, 1..4).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_entry_that_is_found_stays_found(texts in prop::collection::vec(text(), 1..8)) {
+        let mut growing = Growing::new();
+        let terms = ["exp", "ex", "explain x", "\"exp explain\"", "ex-p", "é"];
+        let mut found = vec![BTreeSet::new(); terms.len()];
+        for text in &texts {
+            growing.say(text);
+            for (term, found) in terms.iter().zip(&mut found) {
+                let now = growing.find(term, 0, None);
+                let all: BTreeSet<_> = now.iter().copied().collect();
+                prop_assert_eq!(all.len(), now.len(), "{} twice", term);
+                prop_assert!(all.is_superset(found), "{term}: {found:?}, then {all:?}");
+                *found = all;
+            }
+        }
+        for term in terms {
+            let all = growing.find(term, 0, None);
+            for size in [1, 3] {
+                let pages = (0..=all.len()).step_by(size);
+                let paged: Vec<_> = pages.flat_map(|at| growing.find(term, at, Some(size))).collect();
+                prop_assert_eq!(&paged, &all, "{}", term);
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_words_are_found_before_parts() {
+    let mut growing = Growing::new();
+    for text in ["please explain it", "explained", "x", "exp"] {
+        growing.say(text);
+    }
+    assert_eq!(growing.find("exp", 0, None), [3, 1, 0]);
+}
