@@ -103,11 +103,16 @@ fn captured_documents_say_the_same_as_their_lines() {
                 continue;
             }
             let (whole, lines) = (fs::read(&path).unwrap(), lines(&path));
+            let is_settings = path.to_string_lossy().ends_with(".settings.json");
             for format in ["gemini-session", "amp-thread", "opencode-session", "droid-settings"] {
-                let said = conversation(format, &lines);
-                assert_eq!(said, conversation(format, &whole), "{format}: {}", path.display());
+                let said = conversation(format, &whole);
+                let has_id =
+                    said.summary.session.as_ref().is_some_and(|it| it.session_id.is_some());
+                if has_id || (is_settings && format == "droid-settings") {
+                    assert_eq!(conversation(format, &lines), said, "{format}: {}", path.display());
+                    compared += 1;
+                }
             }
-            compared += 1;
         }
     }
     assert!(compared >= 8 || !captures.exists(), "{compared}");

@@ -4,7 +4,7 @@
 //! third of a token, another character of ASCII three quarters, a line feed one. In a run of letters and digits, as
 //! in an encoded value, each character after the sixteenth counts one. Of other characters, letters of the common
 //! alphabets count one, those of common scripts and symbols two, and all others, which a tokenizer splits into bytes,
-//! one for each byte in UTF-8.
+//! one for each byte in UTF-8. A space after a character of several tokens counts one.
 //!
 //! In 393 answers about logs of 15 agents, the tokenizers `cl100k_base` and `o200k_base` count at most 0.94 of the
 //! estimate.
@@ -57,11 +57,21 @@ impl Tokens {
     }
 }
 
-/// The parts of a token that a character counts, after `run` letters and digits.
+/// The value of `run` after a character of several tokens: a space does not join the next word.
+const SPLIT: u32 = u32::MAX;
+
+/// The parts of a token that a character counts, after `run` letters and digits, or [`SPLIT`].
 fn part(c: char, run: &mut u32) -> u64 {
-    *run = if c.is_ascii_alphanumeric() { run.saturating_add(1) } else { 0 };
+    let is_split = *run == SPLIT;
+    *run = match c.is_ascii_alphanumeric() {
+        true if is_split => 1,
+        true => run.saturating_add(1).min(SPLIT - 1),
+        false if !c.is_ascii() && beyond_ascii(c) > 1 => SPLIT,
+        false => 0,
+    };
     match c {
-        _ if *run > WORD => PARTS,
+        '0'..='9' | 'a'..='z' | 'A'..='Z' if *run > WORD => PARTS,
+        ' ' if is_split => PARTS,
         'a'..='z' | 'A'..='Z' | ' ' => PARTS / 3,
         '\n' => PARTS,
         '\0'..='\x7f' => PARTS * 3 / 4,
@@ -72,11 +82,10 @@ fn part(c: char, run: &mut u32) -> u64 {
 /// The tokens of a character that is not of ASCII.
 fn beyond_ascii(c: char) -> u64 {
     match c {
-        // Latin, Greek, Cyrillic, Hebrew, Arabic; dashes, quotation marks and the ellipsis.
+        // Latin, Greek, Cyrillic, Arabic; dashes, quotation marks and the ellipsis.
         '\u{a0}'..='\u{17f}'
         | '\u{386}'..='\u{3ce}'
         | '\u{400}'..='\u{4ff}'
-        | '\u{5d0}'..='\u{5ea}'
         | '\u{600}'..='\u{6ff}'
         | '\u{2010}'..='\u{2026}' => 1,
         // Scripts of India and South-East Asia, Georgian, Vietnamese, punctuation, letterlike symbols and arrows.
