@@ -11,7 +11,12 @@ use std::{
 
 use self::readers::Readers;
 use crate::logs::{Random, run, stdout};
-use rusqlite::{Connection, types::Value};
+use foldline_domain::ActionType;
+use rusqlite::{
+    Connection,
+    functions::{Context, FunctionFlags},
+    types::Value,
+};
 use tempfile::TempDir;
 
 /// The size of a page of our databases, in bytes.
@@ -59,6 +64,14 @@ impl Place {
     /// Writes to the database what no part of foldline does.
     fn tamper(&self, sql: &str) {
         let connection = Connection::open(self.path("db")).unwrap();
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+        // The function of the schema.
+        let arguments = |row: &Context<'_>| {
+            let action: Option<String> = row.get(0)?;
+            let action = action.and_then(|json| serde_json::from_str::<ActionType>(&json).ok());
+            Ok(action.and_then(|action| action.arguments(&row.get::<String>(1).unwrap())))
+        };
+        connection.create_scalar_function("call_arguments", 2, flags, arguments).unwrap();
         connection.execute_batch(sql).unwrap();
     }
 

@@ -19,6 +19,7 @@ mod faults;
 mod first_hour;
 mod follow;
 mod forget;
+mod found;
 mod hostile;
 #[path = "../../render/tests/html/hostile.rs"]
 mod hostile_page;

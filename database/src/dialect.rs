@@ -24,6 +24,15 @@ impl Dialect {
         }
     }
 
+    /// The arguments of the call of a row of `entries`, as text: [`ActionType::arguments`](foldline_domain::ActionType).
+    pub(super) fn arguments(self) -> &'static str {
+        match self {
+            Self::Sqlite => "call_arguments(action, entries.content)",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => "call_arguments(action)",
+        }
+    }
+
     /// The name of a session: its title, or else the first meaningful line of a prompt.
     pub(super) fn title(self, session: &str) -> String {
         match self {

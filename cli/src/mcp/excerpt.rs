@@ -17,11 +17,7 @@ pub(crate) fn excerpt(call: &Call<'_>, hit: &FoundEntry, snippet: &str) -> Resul
     call.database.entries(hit.session, range, |stored| entry = Some(stored.entry))?;
     let Some(entry) = entry else { return Ok(String::new()) };
     let entry = call.entry(entry);
-    let mut text = entry.content.decode().into_owned();
-    if let Some(output) = entry.tool().and_then(|tool| tool.action_type.result_text()) {
-        text.push('\n');
-        text.push_str(&output.decode());
-    }
+    let text = entry.texts().collect::<Vec<_>>().join("\n");
     let marked = snippet.split_once(MATCH[0]).and_then(|(_, rest)| rest.split_once(MATCH[1]));
     Ok(around(&text, marked.map(|(word, _)| word).unwrap_or_default()))
 }

@@ -1,17 +1,17 @@
 //! The answers of a PostgreSQL database are those of a SQLite database with the same commits.
 
-use std::{fmt::Debug, fs, path::Path, sync::Arc};
+use std::{collections::BTreeSet, fmt::Debug, fs, path::Path, sync::Arc};
 
 use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName};
 use foldline_database::{
-    Rows, Store,
+    Rows, Store, StoredEntry,
     postgres::Postgres,
     query::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter},
     sqlite::{DEFAULT_WAIT, Database},
 };
 use foldline_domain::{
-    DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session, TokenUsage,
-    pricing::Prices,
+    ActionType, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
+    TokenUsage, ToolUse, pricing::Prices,
 };
 
 use super::server::Server;
@@ -169,9 +169,30 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
         &sqlite.usage(&SessionFilter::default()).unwrap(),
         &postgres.usage(&SessionFilter::default()).unwrap(),
     );
-    for text in
-        ["test", "the file", "\"cargo test\"", "ärger", "確認", "src/main.rs", "x86-64", "error E0"]
-    {
+    let mut texts: BTreeSet<String> = [
+        "test",
+        "the file",
+        "\"cargo test\"",
+        "ärger",
+        "確認",
+        "src/main.rs",
+        "x86-64",
+        "error E0",
+    ]
+    .map(str::to_owned)
+    .into();
+    // Words of calls and their parts: both have the arguments of a call as text.
+    for session in sqlite.sessions(&SessionFilter::default(), SessionOrder::Number).unwrap() {
+        let each = |stored: StoredEntry| {
+            let arguments = stored.entry.texts().nth(1).unwrap_or_default();
+            let words = arguments
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| word.len() > 4 && word.is_ascii());
+            words.step_by(9).for_each(|word| texts.extend([word, &word[1..]].map(str::to_owned)));
+        };
+        sqlite.entries(session.number, 0..i64::MAX, each).unwrap();
+    }
+    for text in &texts {
         let terms = SearchTerms::of(text).unwrap();
         let filter = SessionFilter::default();
         let found = |store: &dyn Store| {
@@ -240,13 +261,25 @@ fn companions() -> Vec<(String, Vec<Located<DomainEvent>>)> {
     logs.collect()
 }
 
+/// A call with a NUL and what looks like its escape in its arguments, and with numbers of many digits.
+fn nul() -> (String, Vec<Located<DomainEvent>>) {
+    let json =
+        r#"{"zebra\u0000walrus": "\\u0000giraffe", "n": [1.5e300, 12345678901234567890123]}"#;
+    let arguments = Some(serde_json::from_str(json).unwrap());
+    let action = ActionType::Tool { tool_name: "mcp".into(), arguments, result: None };
+    let entry_type = NormalizedEntryType::ToolUse(ToolUse::new("mcp", action));
+    let entry = NormalizedEntry::new(entry_type, "mcp").into();
+    let call = DomainEvent::NewToolCall { corr_id: "nul".into(), entry };
+    ("x/nul".to_owned(), vec![Located::new(Position::default(), call)])
+}
+
 /// Commits all fixtures to both, in parts of several sizes.
 pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
     let fixtures = fixtures().into_iter().map(|(name, log)| {
         let events = events_of(name.split('/').next().unwrap(), &log, 1 << 20);
         (name, events)
     });
-    let logs = fixtures.chain(companions());
+    let logs = fixtures.chain(companions()).chain([nul()]);
     for (size, (name, events)) in [1, 3, 1_000].into_iter().cycle().zip(logs) {
         commit(sqlite, &name, &events, size);
         commit(postgres, &name, &events, size);

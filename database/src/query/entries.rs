@@ -9,7 +9,7 @@ use super::{
     companions::whole,
     search,
     sql::FAILURES,
-    word_search::{WHOLE_TEXT, WordSearch},
+    word_search::{WordSearch, whole_text},
 };
 use crate::{Store, StoreError, parameters::Parameters};
 
@@ -235,9 +235,10 @@ impl dyn Store + '_ {
         filter: &SessionFilter,
     ) -> Result<Vec<FoundEntry>, StoreError> {
         let mut parameters = self.parameters();
+        let texts = ["content", "output", "reason", self.dialect().arguments()];
         let has = |term: &String| {
             let term = parameters.add(term.clone());
-            format!("(has_text(content, {term}) OR has_text(output, {term}))")
+            format!("({})", texts.map(|text| format!("has_text({text}, {term})")).join(" OR "))
         };
         let mut conditions: Vec<_> = terms.iter().map(has).collect();
         if without_words {
@@ -247,7 +248,7 @@ impl dyn Store + '_ {
             ));
         }
         let entries = Entries {
-            content: WHOLE_TEXT,
+            content: &whole_text(self.dialect()),
             from: "entries",
             condition: &conditions.join(" AND "),
             order: "entries.id DESC",

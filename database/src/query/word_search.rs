@@ -17,8 +17,12 @@ pub(super) struct WordSearch {
     pub(super) content: String,
 }
 
-/// The text of an entry and its output.
-pub(super) const WHOLE_TEXT: &str = "entries.content || '\n' || coalesce(entries.output, '')";
+/// All texts of an entry and its call.
+pub(super) fn whole_text(dialect: Dialect) -> String {
+    let texts = [dialect.arguments(), "entries.output", "reason"]
+        .map(|it| format!("coalesce('\n' || {it}, '')"));
+    format!("entries.content || {}", texts.join(" || "))
+}
 
 impl WordSearch {
     /// Finds entries that have all of these words and phrases.
@@ -65,7 +69,8 @@ impl WordSearch {
             // A snippet ends at a NUL.
             content: format!(
                 "CASE WHEN has_text(entries.content, char(0)) OR has_text(entries.output, char(0))
-                      THEN {WHOLE_TEXT} ELSE snippet(search, -1, '{begin}', '{end}', '…', 24) END"
+                      THEN {whole} ELSE snippet(search, -1, '{begin}', '{end}', '…', 24) END",
+                whole = whole_text(parameters.dialect),
             ),
         }
     }
@@ -88,7 +93,7 @@ impl WordSearch {
                 "(SELECT max(ts_rank(vector, CAST({all} AS tsquery))) FROM words WHERE entry = entries.id) DESC,
                  entries.id"
             ),
-            content: WHOLE_TEXT.to_owned(),
+            content: whole_text(parameters.dialect),
         }
     }
 }

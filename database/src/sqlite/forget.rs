@@ -173,7 +173,8 @@ pub(super) fn remove(transaction: &Connection, session: i64) -> rusqlite::Result
     let paths =
         "DELETE FROM tool_paths WHERE entry IN (SELECT entry FROM tool_calls WHERE session = ?1)";
     run(transaction, paths, [session])?;
-    for table in ["tool_calls", "open_entries", "entries", "message_usage", "warnings", "authority"]
+    // The words of an entry are removed with it, those of its call included.
+    for table in ["open_entries", "entries", "tool_calls", "message_usage", "warnings", "authority"]
     {
         run(transaction, &format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }

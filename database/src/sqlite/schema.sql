@@ -172,7 +172,7 @@ CREATE INDEX entries_of_errors ON entries (id) WHERE type = 'error_message';
 
 CREATE TABLE tool_calls (
     entry       INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
-    session     INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    session     INTEGER NOT NULL,       -- that of the entry, with which the row is removed
     corr_id     TEXT NOT NULL,
     kind        TEXT NOT NULL,          -- read, edit, delete, move, search, execute, think, fetch, other
     action_name TEXT NOT NULL,          -- file_read, command_run, ...
@@ -354,18 +354,21 @@ CREATE UNIQUE INDEX limits_of_no_log ON limits (agent, name) WHERE session IS NU
 CREATE INDEX limits_by_agent ON limits (agent, name, at);
 
 -- The texts whose words are in the search index. Of a longer text, only the words of its first mebibyte are: a million
--- different words would take hundreds of megabytes of memory while they are added.
+-- different words would take hundreds of megabytes of memory while they are added. What a call was made with is stored
+-- once, in its action; `call_arguments` is a function of the program, without which entries can be read, not changed.
 CREATE VIEW searched AS
-SELECT id, iif(length(CAST(content AS BLOB)) <= 1048576, content,
-               CAST(substr(CAST(content AS BLOB), 1, 1048576) AS TEXT)) AS content,
-       iif(output IS NULL OR length(CAST(output AS BLOB)) <= 1048576, output,
-           CAST(substr(CAST(output AS BLOB), 1, 1048576) AS TEXT)) AS output
-FROM entries;
--- The words of the entries. The text itself stays in `entries`. Who adds an entry adds its words too: a
+SELECT entries.id,
+       iif(length(CAST(content AS BLOB)) <= 1048576, content,
+           CAST(substr(CAST(content AS BLOB), 1, 1048576) AS TEXT)) AS content,
+       CAST(substr(CAST(call_arguments(action, content) AS BLOB), 1, 1048576) AS TEXT) AS arguments,
+       iif(length(CAST(output AS BLOB)) > 1048576, CAST(substr(CAST(output AS BLOB), 1, 1048576) AS TEXT),
+           coalesce(output || char(10) || reason, output, reason)) AS output
+FROM entries LEFT JOIN tool_calls ON entry = entries.id;
+-- The words of the entries. The text itself stays in the tables. Who adds an entry adds its words too, after its call: a
 -- trigger would make SQLite write the index out for every single row. Triggers keep the two in step,
 -- whoever deletes or changes rows.
 CREATE VIRTUAL TABLE search USING fts5 (
-    content, output,
+    content, arguments, output,
     content = 'searched', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
 );
 -- Up to eight pieces of the index stay side by side, not four: fewer bytes are written again and again, and a
@@ -373,15 +376,35 @@ CREATE VIRTUAL TABLE search USING fts5 (
 INSERT INTO search (search, rank) VALUES ('automerge', 8);
 -- Before the change of the row, which is where the words come from.
 CREATE TRIGGER entries_deleted BEFORE DELETE ON entries BEGIN
-    INSERT INTO search (search, rowid, content, output)
-    SELECT 'delete', id, content, output FROM searched WHERE id = old.id;
+    INSERT INTO search (search, rowid, content, arguments, output)
+    SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.id;
 END;
 CREATE TRIGGER entries_change BEFORE UPDATE OF content, output ON entries
 WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
-    INSERT INTO search (search, rowid, content, output)
-    SELECT 'delete', id, content, output FROM searched WHERE id = old.id;
+    INSERT INTO search (search, rowid, content, arguments, output)
+    SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.id;
 END;
 CREATE TRIGGER entries_changed AFTER UPDATE OF content, output ON entries
 WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
-    INSERT INTO search (rowid, content, output) SELECT id, content, output FROM searched WHERE id = new.id;
+    INSERT INTO search (rowid, content, arguments, output)
+    SELECT id, content, arguments, output FROM searched WHERE id = new.id;
+END;
+-- A call is removed after its entry, except by itself.
+CREATE TRIGGER tool_calls_deletion BEFORE DELETE ON tool_calls BEGIN
+    INSERT INTO search (search, rowid, content, arguments, output)
+    SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.entry;
+END;
+CREATE TRIGGER tool_calls_deleted AFTER DELETE ON tool_calls BEGIN
+    INSERT INTO search (rowid, content, arguments, output)
+    SELECT id, content, arguments, output FROM searched WHERE id = old.entry;
+END;
+CREATE TRIGGER tool_calls_change BEFORE UPDATE OF action, reason ON tool_calls
+WHEN old.action IS NOT new.action OR old.reason IS NOT new.reason BEGIN
+    INSERT INTO search (search, rowid, content, arguments, output)
+    SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.entry;
+END;
+CREATE TRIGGER tool_calls_changed AFTER UPDATE OF action, reason ON tool_calls
+WHEN old.action IS NOT new.action OR old.reason IS NOT new.reason BEGIN
+    INSERT INTO search (rowid, content, arguments, output)
+    SELECT id, content, arguments, output FROM searched WHERE id = new.entry;
 END;

@@ -1,6 +1,6 @@
 //! SQL functions of texts. Those of SQLite (`LIKE`, `lower`, `substr`, `snippet`) end at the first NUL of a text.
 
-use foldline_domain::title;
+use foldline_domain::{ActionType, title};
 use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
 
 /// Adds the functions to a connection:
@@ -8,6 +8,7 @@ use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
 /// - `title_line(text, is_any)`: the line that names a session; see [`title`](foldline_domain::title).
 /// - `has_text(text, part)`: whether a text contains another. The case of the letters `a` to `z` is ignored.
 /// - `text_start(text, count)`: the first characters of a text.
+/// - `call_arguments(action, title)`: what a call was made with, as text, of an action in JSON. The schema uses it.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("title_line", 2, flags, |row| {
@@ -25,6 +26,13 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         let text = row.get_raw(0).as_str_or_null()?;
         let end = |text: &str| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
         Ok(text.and_then(|text| text.get(..end(text)).map(str::to_owned)))
+    })?;
+    let flags = flags | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function("call_arguments", 2, flags, |row| {
+        let action = row.get_raw(0).as_str_or_null()?;
+        let action = action.and_then(|json| serde_json::from_str::<ActionType>(json).ok());
+        let title = row.get_raw(1).as_str_or_null()?.unwrap_or_default();
+        Ok(action.and_then(|action| action.arguments(title)))
     })
 }
 

@@ -9,6 +9,8 @@ use foldline_domain::{
     DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position, Session, Timestamp,
 };
 
+use rusqlite::functions::{Context, FunctionFlags};
+
 struct Place {
     path: PathBuf,
     _folder: tempfile::TempDir,
@@ -46,6 +48,10 @@ impl Place {
     /// Tampers with the database in a way that foldline never does.
     fn tamper(&self, sql: &str) {
         let connection = rusqlite::Connection::open(&self.path).unwrap();
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
+        // No entry is a call.
+        let none = |_: &Context<'_>| Ok(None::<String>);
+        connection.create_scalar_function("call_arguments", 2, flags, none).unwrap();
         connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
     }
 

@@ -24,9 +24,10 @@ line', 1000, 2000, 1, 0),
              VALUES (1, 1, 0, 'assistant_message', 1500, 1, 0, 'some words', NULL, 0),
                     (2, 2, 0, 'user_message', 3000, 1, 0, ' /ide', NULL, 0),
                     (3, 2, 1, 'tool_use', 4000, 1, 0, 'ls', 'no such wordplay', 0);
-             INSERT INTO search (rowid, content, output) SELECT id, content, output FROM entries;
              INSERT INTO tool_calls (entry, session, corr_id, kind, action_name, tool_name, status, action, crc32)
              VALUES (3, 2, 'c', 'execute', 'command_run', 'shell', 'failed', '{}', 0);
+             INSERT INTO search (rowid, content, arguments, output)
+             SELECT id, content, arguments, output FROM searched;
              INSERT INTO tool_paths VALUES (3, 'src/a.rs', 'edit');
              INSERT INTO message_usage VALUES (1, 'm', 'gpt-5', 0, 10, 5, NULL, NULL, NULL, NULL, 0.5, 0),
                                               (2, 'm', 'gpt-5', 0, 10, 6, NULL, NULL, NULL, NULL, 0.7, 0);",

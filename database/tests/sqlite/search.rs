@@ -8,7 +8,10 @@ use foldline_database::{
     query::{SearchTerms, SessionFilter},
     sqlite::{DEFAULT_WAIT, Database},
 };
-use foldline_domain::{DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position};
+use foldline_domain::{
+    ActionType, DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position,
+    ToolStatus, ToolUse,
+};
 use proptest::prelude::*;
 
 /// A database of one log, which grows by a commit for each event.
@@ -92,4 +95,43 @@ fn whole_words_are_found_before_parts() {
         growing.say(text);
     }
     assert_eq!(growing.find("exp", 0, None), [3, 1, 0]);
+}
+
+/// A call of a tool with an argument.
+fn call(argument: &str, status: ToolStatus) -> NormalizedEntry {
+    let arguments = Some(Json::of(&[argument]).unwrap());
+    let action = ActionType::Tool { tool_name: "mcp".into(), arguments, result: None };
+    let mut tool = ToolUse::new("mcp", action);
+    tool.complete(status, "result");
+    NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), "title")
+}
+
+#[test]
+fn the_words_of_a_call_change_with_it() {
+    let mut growing = Growing::new();
+    let entry = call("one", ToolStatus::Created).into();
+    growing.add(DomainEvent::NewToolCall { corr_id: "c".into(), entry });
+    let text = NormalizedEntry::new(NormalizedEntryType::AssistantMessage, "begun").into();
+    growing.add(DomainEvent::OpenEntry { corr_id: "t".into(), entry: text });
+    assert_eq!([growing.find("one", 0, None), growing.find("begun", 0, None)], [[0], [1]]);
+    let denied = ToolStatus::Denied { reason: Some("forbidden".into()) };
+    let entry = call("two", denied).into();
+    growing.add(DomainEvent::UpdateToolCall { corr_id: "c".into(), entry });
+    let entry = call("three", ToolStatus::Success).into();
+    growing.add(DomainEvent::CloseEntry { corr_id: "t".into(), entry: Some(entry) });
+    let is_found = |growing: &Growing, words: &[&str]| -> Vec<bool> {
+        words.iter().map(|word| !growing.find(word, 0, None).is_empty()).collect()
+    };
+    let words = ["one", "begun", "two", "forbidden", "three", "result"];
+    assert_eq!(is_found(&growing, &words), [false, false, true, true, true, true]);
+    assert_eq!(growing.database.check_search().unwrap(), []);
+    // Whoever removes rows.
+    let remove = |growing: &mut Growing, table: &str| {
+        growing.database.connection().execute_batch(&format!("DELETE FROM {table}")).unwrap();
+        assert_eq!(growing.database.check_search().unwrap(), [], "{table}");
+    };
+    remove(&mut growing, "tool_calls");
+    assert_eq!(is_found(&growing, &words), [false, false, false, false, false, true]);
+    remove(&mut growing, "entries");
+    assert_eq!(is_found(&growing, &words), [false; 6]);
 }

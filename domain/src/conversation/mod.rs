@@ -12,6 +12,7 @@ mod limit;
 mod schema;
 mod session;
 mod size;
+mod texts;
 pub mod tool_calls;
 mod usage;
 

@@ -4,7 +4,7 @@ use foldline::processor::HeapSize;
 use foldline_json::{Json, Text};
 
 use super::{
-    action::{ActionType, FileChange, TodoItem, ToolResult},
+    action::{ActionType, FileChange, TodoItem},
     content::Image,
     entry::{Metadata, NormalizedEntry, NormalizedEntryType},
     event::{DomainEvent, Warning},
@@ -155,51 +155,44 @@ impl ActionType {
     }
 
     fn each_part(&self, mut each: impl FnMut(Part<'_>)) {
+        self.each_argument(&mut each);
+        if let Self::TodoManagement { operation, .. } = self {
+            each(Part::Text(operation));
+        }
+        match self.result() {
+            Some(Ok(text)) => each(Part::Text(text)),
+            Some(Err(json)) => each(Part::Json(json)),
+            None => {}
+        }
+    }
+
+    /// The parts of what the tool was called with.
+    pub(super) fn each_argument(&self, mut each: impl FnMut(Part<'_>)) {
         let mut text = |text: &Text| each(Part::Text(text));
-        let result = match self {
-            Self::FileRead { path: input, result }
-            | Self::Search { query: input, result }
-            | Self::WebFetch { url: input, result }
-            | Self::PlanPresentation { plan: input, result } => {
-                text(input);
-                result
-            }
-            Self::FileEdit { path, changes, result } => {
+        match self {
+            Self::FileRead { path: input, .. }
+            | Self::CommandRun { command: input, .. }
+            | Self::Search { query: input, .. }
+            | Self::WebFetch { url: input, .. }
+            | Self::PlanPresentation { plan: input, .. } => text(input),
+            Self::FileEdit { path, changes, .. } => {
                 text(path);
                 changes.iter().flat_map(texts_of_change).for_each(text);
-                result
             }
-            Self::TodoManagement { todos, operation, result } => {
-                text(operation);
+            Self::TodoManagement { todos, .. } => {
                 todos.iter().flat_map(texts_of_todo).for_each(text);
-                result
             }
-            Self::TaskCreate { description, prompt, subagent_type, result } => {
+            Self::TaskCreate { description, prompt, subagent_type, .. } => {
                 text(description);
                 prompt.iter().chain(subagent_type).for_each(text);
-                result
             }
-            Self::Question { questions, result } => {
-                questions.iter().for_each(text);
-                result
-            }
-            Self::Tool { tool_name, arguments, result } => {
+            Self::Question { questions, .. } => questions.iter().for_each(text),
+            Self::Tool { tool_name, arguments, .. } => {
                 text(tool_name);
                 if let Some(arguments) = arguments {
                     each(Part::Json(arguments));
                 }
-                result
             }
-            Self::CommandRun { command, result } => {
-                text(command);
-                result.iter().flat_map(|result| &result.output).for_each(text);
-                return;
-            }
-        };
-        match result {
-            Some(ToolResult::Text(text)) => each(Part::Text(text)),
-            Some(ToolResult::Json(json)) => each(Part::Json(json)),
-            None => {}
         }
     }
 }

@@ -37,7 +37,7 @@ impl ToolArguments for SearchSessions {
     const NAME: &'static str = "search_sessions";
     const TITLE: &'static str = "Search past sessions";
     const ABOUT: &'static str = "Searches the full text of past sessions of coding agents (Claude Code, Codex, Gemini \
-        and others) in this project: prompts, answers, commands, and outputs of tools, the best matches first. Each match \
+        and others) in this project: prompts, answers, commands, edits, and outputs of tools, the best matches first. Each match \
         cites SESSION:ENTRY, which get_session reads with its surroundings. Use it to find what was said, decided or tried \
         before.";
 

@@ -13,7 +13,7 @@ use super::{
     error::PostgresFailure,
     statements::{Connection, signed, text},
 };
-use crate::{Change, EntryRow, Fold, NewEntry, Rows, Warnings};
+use crate::{Change, EntryRow, Fold, NewEntry, Rows, ToolRow, Warnings};
 
 /// Writes the rows of a transaction. New rows are collected, and copied table by table.
 pub(super) struct RowWriter<'s> {
@@ -238,7 +238,7 @@ impl<'s> RowWriter<'s> {
                 Ok((row.get::<String>(0)?, row.get::<Option<String>>(1)?))
             })?;
             let (content, output) = texts.unwrap_or_default();
-            self.index(id, &content, output.as_deref())?;
+            self.index(id, &content, output.as_deref(), None)?;
         }
         if change.closed {
             let sql = "DELETE FROM open_entries WHERE session = $1 AND md5(corr_id) = md5($2)";
@@ -273,7 +273,7 @@ impl<'s> RowWriter<'s> {
                 &row.output.as_deref().map(text),
             ],
         )?;
-        self.index(id, &row.content, row.output.as_deref())?;
+        self.index(id, &row.content, row.output.as_deref(), row.tool.as_ref())?;
         if let Some(tool) = &row.tool {
             self.session.run("DELETE FROM tool_calls WHERE entry = $1", &[&id])?;
             self.copied.add_tool(id, session, corr_id, tool);
@@ -287,9 +287,10 @@ impl<'s> RowWriter<'s> {
         id: i64,
         content: &str,
         output: Option<&str>,
+        tool: Option<&ToolRow>,
     ) -> Result<(), PostgresFailure> {
         self.session.run("DELETE FROM words WHERE entry = $1", &[&id])?;
-        self.copied.add_words(id, content, output);
+        self.copied.add_words(id, content, output, tool);
         Ok(())
     }
 

@@ -17,14 +17,13 @@ impl SourceWriter<'_> {
         entries: &[NewEntry],
     ) -> rusqlite::Result<()> {
         let added = self.insert(session, entries)?;
-        self.index(&added)?;
         self.open_entries(session.id, &added)?;
         let tools = added.iter().filter_map(|(id, NewEntry { entry, corr_id, .. })| {
             Some((*id, corr_id.as_ref()?, entry.tool.as_ref()?))
         });
         self.receipt.entries += added.len() as u64;
         self.receipt.calls += self.add_tools(session.id, tools)?;
-        Ok(())
+        self.index(added.iter().map(|(id, _)| *id))
     }
 
     /// Inserts the rows; returns each entry with its number.
@@ -53,16 +52,17 @@ impl SourceWriter<'_> {
         Ok(added)
     }
 
-    /// Adds the words to the search index.
-    fn index(&self, added: &[(i64, &NewEntry)]) -> rusqlite::Result<()> {
-        // The texts are read from the row, since a bound text would be copied twice. For INSERT .. SELECT,
+    /// Adds the words of entries to the search index, of which the calls are in their table.
+    pub(super) fn index(&self, mut entries: impl Iterator<Item = i64>) -> rusqlite::Result<()> {
+        // The texts are read from the rows, since a bound text would be copied twice. For INSERT .. SELECT,
         // SQLite would flush the whole index to be able to undo it.
         let mut index = self.transaction.prepare_cached(
-            "INSERT INTO search (rowid, content, output)
+            "INSERT INTO search (rowid, content, arguments, output)
              VALUES (?1, (SELECT content FROM searched WHERE id = ?1),
+                         (SELECT arguments FROM searched WHERE id = ?1),
                          (SELECT output FROM searched WHERE id = ?1))",
         )?;
-        added.iter().try_for_each(|(id, _)| index.execute([id]).map(drop))
+        entries.try_for_each(|id| index.execute([id]).map(drop))
     }
 
     /// Records the entries that grow.

@@ -1,7 +1,7 @@
 //! Tool calls and the paths that they touch.
 
 use foldline_domain::CorrId;
-use rusqlite::params;
+use rusqlite::{Statement, params};
 
 use super::super::{crc::execute_summed, statements::run};
 use super::{SourceWriter, signed};
@@ -20,31 +20,20 @@ impl SourceWriter<'_> {
                                      crc32, entry)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?;
-        let mut insert_path = self
-            .transaction
-            .prepare_cached("INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)")?;
         let mut added = 0;
         for (entry, corr_id, tool) in tools {
-            let row = params![
-                session,
-                corr_id.as_str(),
-                tool.kind,
-                tool.action_name,
-                tool.tool_name,
-                tool.status,
-                tool.reason,
-                tool.duration_ms.map(signed),
-                tool.exit_code,
-                tool.output_json,
-                tool.action,
-            ];
-            execute_summed(&mut insert, row, Some(entry))?;
-            for (path, change) in &tool.paths {
-                insert_path.execute(params![entry, path, change])?;
-            }
+            write(&mut insert, entry, session, corr_id, tool)?;
+            self.add_paths(entry, tool)?;
             added += 1;
         }
         Ok(added)
+    }
+
+    fn add_paths(&self, entry: i64, tool: &ToolRow) -> rusqlite::Result<()> {
+        let sql = "INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)";
+        let mut insert = self.transaction.prepare_cached(sql)?;
+        let mut paths = tool.paths.iter();
+        paths.try_for_each(|(path, change)| insert.execute(params![entry, path, change]).map(drop))
     }
 
     /// Replaces a call.
@@ -55,11 +44,45 @@ impl SourceWriter<'_> {
         corr_id: &CorrId,
         tool: &ToolRow,
     ) -> rusqlite::Result<()> {
-        for sql in
-            ["DELETE FROM tool_paths WHERE entry = ?1", "DELETE FROM tool_calls WHERE entry = ?1"]
-        {
+        let mut update = self.transaction.prepare_cached(
+            "UPDATE tool_calls SET session = ?1, corr_id = ?2, kind = ?3, action_name = ?4, tool_name = ?5,
+                                   status = ?6, reason = ?7, duration_ms = ?8, exit_code = ?9,
+                                   output_json = ?10, action = ?11, crc32 = ?12
+             WHERE entry = ?13",
+        )?;
+        if write(&mut update, entry, session, corr_id, tool)? == 0 {
+            // A text became a call, whose arguments are not in the search index.
+            let sql = "INSERT INTO search (search, rowid, content, arguments, output)
+                       SELECT 'delete', id, content, arguments, output FROM searched WHERE id = ?1";
             run(self.transaction, sql, [entry])?;
+            self.add_tools(session, [(entry, corr_id, tool)].into_iter())?;
+            return self.index([entry].into_iter());
         }
-        self.add_tools(session, [(entry, corr_id, tool)].into_iter()).map(drop)
+        run(self.transaction, "DELETE FROM tool_paths WHERE entry = ?1", [entry])?;
+        self.add_paths(entry, tool)
     }
+}
+
+/// Writes the row of a call; returns the number of written rows.
+fn write(
+    statement: &mut Statement<'_>,
+    entry: i64,
+    session: i64,
+    corr_id: &CorrId,
+    tool: &ToolRow,
+) -> rusqlite::Result<usize> {
+    let row = params![
+        session,
+        corr_id.as_str(),
+        tool.kind,
+        tool.action_name,
+        tool.tool_name,
+        tool.status,
+        tool.reason,
+        tool.duration_ms.map(signed),
+        tool.exit_code,
+        tool.output_json,
+        tool.action,
+    ];
+    execute_summed(statement, row, Some(entry))
 }
