@@ -549,7 +549,7 @@ export type WarningKind =
 | "plain_text"
 /** Invalid UTF-8; the bytes were replaced by U+FFFD. */
 | "invalid_utf8"
-/** A line longer than the limit, or a binary one; only its beginning is kept. */
+/** A line longer than the limit, or a binary one; its beginning is kept, or the whole without the ends of long texts. */
 | "too_long"
 /** A JSON value that is not an object, or an object without its type field. */
 | "unexpected_value"
