@@ -10,5 +10,6 @@ mod msg_store;
 mod patch;
 mod pricing;
 mod shape_of_entries;
+mod texts_of_entries;
 mod token_totals;
 mod tool_calls;

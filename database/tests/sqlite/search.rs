@@ -125,7 +125,7 @@ fn the_words_of_a_call_change_with_it() {
     let words = ["one", "begun", "two", "forbidden", "three", "result"];
     assert_eq!(is_found(&growing, &words), [false, false, true, true, true, true]);
     assert_eq!(growing.database.check_search().unwrap(), []);
-    // Whoever removes rows.
+    // By a statement that no part of the program executes.
     let remove = |growing: &mut Growing, table: &str| {
         growing.database.connection().execute_batch(&format!("DELETE FROM {table}")).unwrap();
         assert_eq!(growing.database.check_search().unwrap(), [], "{table}");

@@ -159,11 +159,7 @@ impl ActionType {
         if let Self::TodoManagement { operation, .. } = self {
             each(Part::Text(operation));
         }
-        match self.result() {
-            Some(Ok(text)) => each(Part::Text(text)),
-            Some(Err(json)) => each(Part::Json(json)),
-            None => {}
-        }
+        self.result().map(|it| it.map_or_else(Part::Json, Part::Text)).into_iter().for_each(each);
     }
 
     /// The parts of what the tool was called with.
@@ -189,9 +185,7 @@ impl ActionType {
             Self::Question { questions, .. } => questions.iter().for_each(text),
             Self::Tool { tool_name, arguments, .. } => {
                 text(tool_name);
-                if let Some(arguments) = arguments {
-                    each(Part::Json(arguments));
-                }
+                arguments.iter().for_each(|arguments| each(Part::Json(arguments)));
             }
         }
     }
