@@ -117,15 +117,19 @@ impl Executor for GeminiSession {
             let (parent_session_id, cwd) = (self.parent.clone(), self.cwd.clone());
             cx.session(Session { parent_session_id, cwd, ..Session::default() });
         }
+        let mut extra = Some(extra);
         if facts != Session::default() {
             cx.session(facts);
+            // What is not known of a header is not of its first message.
+            if let Some(extra) = extra.take().filter(|extra| !extra.is_empty()) {
+                cx.entry(NormalizedEntryType::SystemMessage, "session", extra);
+            }
         }
         if let Some(message) = rewound_to {
             memory.close(cx);
             let text = format!("withdrawn: message {message} and all after it");
             cx.entry(NormalizedEntryType::SystemMessage, text, ());
         }
-        let mut extra = Some(extra);
         for mut message in messages {
             cx.at = message.at.or(cx.at);
             let unknown = std::mem::take(&mut message.unknown);
