@@ -21,7 +21,10 @@ pub struct AmpThread;
 
 /// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AmpThreadMemory {}
+pub struct AmpThreadMemory {
+    /// The time of the latest message that states one.
+    at: Option<Timestamp>,
+}
 
 type Cx<'s> = Context<'s, AmpResult>;
 
@@ -66,9 +69,9 @@ impl Executor for AmpThread {
         Parsed::Line(ThreadDocument::take(object))
     }
 
-    fn line(&self, line: Self::Line<'_>, extra: Extra, _: &mut Self::Memory, cx: &mut Cx<'_>) {
+    fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let ThreadDocument { facts, mode, messages } = line;
-        cx.at = facts.started_at;
+        cx.at = memory.at.or(facts.started_at);
         cx.session(facts);
         if let Some(mode) = mode {
             cx.entry(NormalizedEntryType::SystemMessage, format!("agent mode: {mode}"), extra);
@@ -77,6 +80,7 @@ impl Executor for AmpThread {
             cx.at = message.at.or(cx.at);
             tell(message, cx);
         }
+        memory.at = cx.at;
     }
 }
 
