@@ -7,9 +7,9 @@
 /// use foldline::processor::JsonShortener;
 ///
 /// let (mut shortener, mut short) = (JsonShortener::new(3), Vec::new());
-/// shortener.push(b"{\"id\": \"a\", \"text\": \"abcde", &mut short);
+/// shortener.push(b"{\"id\": \"a\", \"t\": \"abcde", &mut short);
 /// shortener.push(b"fgh\"}", &mut short);
-/// assert_eq!(short, "{\"id\":\"a\",\"text\":\"abc…[5 bytes left out]\"}".as_bytes());
+/// assert_eq!(short, "{\"id\":\"a\",\"t\":\"abc…[5 bytes left out]\"}".as_bytes());
 /// assert_eq!(shortener.left_out(), 5);
 /// ```
 #[derive(Clone, Debug)]
