@@ -116,7 +116,7 @@ fn fields(beginning: &[u8]) -> Vec<String> {
 
 /// A JSON text in the file, without white space and the ends of long strings.
 struct Short<'f> {
-    file: BufReader<&'f File>,
+    file: &'f File,
     shortener: JsonShortener,
     chunk: Vec<u8>,
     short: Vec<u8>,
@@ -126,7 +126,6 @@ struct Short<'f> {
 impl<'f> Short<'f> {
     fn new(file: &'f File) -> BufReader<Self> {
         let (shortener, chunk) = (JsonShortener::new(STRING), vec![0; 64 << 10]);
-        let file = BufReader::with_capacity(0, file);
         BufReader::new(Self { file, shortener, chunk, short: Vec::new(), read: 0 })
     }
 }
