@@ -68,24 +68,24 @@ fn what_is_beside_a_log_states_its_project() {
         facts.cwd.map(|cwd| cwd.decode().into_owned())
     };
     let log = "/h/.gemini/tmp/kiwis/chats/session-1.jsonl";
-    let root = ("/h/.gemini/tmp/kiwis/.project_root", "/work/kiwi-farm\n");
+    let root = ("/h/.gemini/tmp/kiwis/.project_root", "/srv/kiwi-farm\n");
     let projects =
-        ("/h/.gemini/projects.json", r#"{"projects":{"/work/a":"a","/work/kiwis":"kiwis"}}"#);
-    assert_eq!(cwd(log, &[root, projects]).as_deref(), Some("/work/kiwi-farm"));
-    assert_eq!(cwd(log, &[projects]).as_deref(), Some("/work/kiwis"));
+        ("/h/.gemini/projects.json", r#"{"projects":{"/srv/a":"a","/srv/kiwis":"kiwis"}}"#);
+    assert_eq!(cwd(log, &[root, projects]).as_deref(), Some("/srv/kiwi-farm"));
+    assert_eq!(cwd(log, &[projects]).as_deref(), Some("/srv/kiwis"));
     assert_eq!(
         cwd("/h/.gemini/tmp/kiwis/chats/p/c.jsonl", &[root]).as_deref(),
-        Some("/work/kiwi-farm")
+        Some("/srv/kiwi-farm")
     );
     assert_eq!(cwd(log, &[("/h/.gemini/projects.json", "[]")]), None);
 
     let kimi = DynExecutor::new(Kimi::default());
     let line = r#"{"type":"metadata","protocol_version":"1.4","created_at":1}"#;
     let folder = "/h/.kimi-code/sessions/w/session_1";
-    let state = (&*format!("{folder}/state.json"), r#"{"workDir":"/work/nuts","title":"Nuts"}"#);
+    let state = (&*format!("{folder}/state.json"), r#"{"workDir":"/srv/nuts","title":"Nuts"}"#);
     let facts = facts_beside(&kimi, &format!("{folder}/agents/main/wire.jsonl"), &[state], line);
     let text = |text: Option<foldline_domain::Text>| text.map(|text| text.decode().into_owned());
-    assert_eq!(text(facts.cwd).as_deref(), Some("/work/nuts"));
+    assert_eq!(text(facts.cwd).as_deref(), Some("/srv/nuts"));
     assert_eq!(text(facts.title).as_deref(), Some("Nuts"));
 
     let cursor = DynExecutor::new(CursorTranscript::default());
