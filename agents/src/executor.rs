@@ -153,13 +153,15 @@ pub struct Format {
     /// The ending of a file that states more about the session of a log, and has its name otherwise:
     /// `.settings.json`.
     pub companion: Option<&'static str>,
+    /// The names of files in these folders that look like logs, and hold no session: `logs.json`.
+    pub no_logs: &'static [&'static str],
 }
 
 impl Format {
     /// A format by its name, title and agent, without folders of logs.
     #[must_use]
     pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
-        Self { name, title, agent, homes: &[], unread: &[], companion: None }
+        Self { name, title, agent, homes: &[], unread: &[], companion: None, no_logs: &[] }
     }
 
     /// The format with the folders of its logs.
@@ -172,6 +174,12 @@ impl Format {
     #[must_use]
     pub const fn with_unread(self, unread: &'static [&'static str]) -> Self {
         Self { unread, ..self }
+    }
+
+    /// The format with the names of files that are no logs.
+    #[must_use]
+    pub const fn with_no_logs(self, no_logs: &'static [&'static str]) -> Self {
+        Self { no_logs, ..self }
     }
 
     /// The format with the ending of the companion file of each log.

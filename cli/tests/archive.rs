@@ -232,6 +232,25 @@ fn a_home_that_cannot_be_read_is_reported() {
 }
 
 #[test]
+fn a_home_whose_files_are_not_understood_is_reported() {
+    let home = Home::new();
+    let gemini = home.path().join(".gemini/tmp/a");
+    fs::create_dir_all(gemini.join("chats")).unwrap();
+    // Gemini writes this one before there is any session.
+    fs::write(gemini.join("logs.json"), "[]").unwrap();
+    assert!(home.run(&["sessions"]).status.success());
+    fs::write(gemini.join("chats/session-1.json"), r#"{"version": 9, "turns": []}"#).unwrap();
+    for verb in [&["sessions"][..], &["usage"], &["ingest"]] {
+        let output = home.run(verb);
+        let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+        let [_, error] = &said;
+        assert_eq!(output.status.code(), Some(1), "{verb:?}: {error}");
+        let words = "1 file, and no session of Gemini CLI, session file that is understood";
+        assert!(said.concat().contains(words), "{verb:?}: {said:?}");
+    }
+}
+
+#[test]
 fn a_project_is_a_repository_with_its_work_trees_and_folders() {
     let home = Home::new();
     let code = fs::canonicalize(home.path()).unwrap().join("code");

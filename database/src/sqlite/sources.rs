@@ -78,6 +78,18 @@ impl Database {
         self.with(|connection| list(connection, sql, [], settled))
     }
 
+    /// Whether a session with entries was read from this file, or from one below this folder.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn has_sessions_at(&self, path: &str) -> Result<bool, SqliteError> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM sessions JOIN sources ON sources.id = sessions.source
+                   WHERE entries > 0 AND (path = ?1 OR substr(path, 1, length(?2)) = ?2))";
+        let below = format!("{path}{}", std::path::MAIN_SEPARATOR);
+        self.with(|connection| connection.query_row(sql, [path, &below], |row| row.get(0)))
+    }
+
     /// The sources last seen at this path, the latest first.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ use foldline_database::{
     sqlite::Database,
 };
 use foldline_domain::{Text, metrics::Metrics, pricing::Prices};
-use foldline_render::transcript::TranscriptStyle;
+use foldline_render::{human::number_of, transcript::TranscriptStyle};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub(crate) use self::{
@@ -56,7 +56,7 @@ use self::{
 use crate::{
     error::Error,
     exit,
-    homes::{or_homes, tilde},
+    homes::{Home, existing, or_homes, tilde},
     kept::KeptLogs,
     options::{sentence_width, width},
     outputs::{Outputs, whole_trails},
@@ -176,6 +176,7 @@ fn ingest_once(
         read_all(args, &reading, &plans, jobs, writer).map_err(Error::resumable)?;
     database.remember_copies(&copies)?;
     complete(&mut database, &summary)?;
+    check_homes(program, &database, paths, &mut summary)?;
     let kept = KeptLogs::of(db);
     // What was read is in the database nevertheless.
     if let Err(error) = kept.update(program, &mut database) {
@@ -213,6 +214,33 @@ fn complete(database: &mut Database, summary: &Summary) -> Result<(), Error> {
     }
     project::learn(database)?;
     Ok(database.add_prices(Prices::builtin())?)
+}
+
+/// A folder of an agent, with files of which none has a session, is a failure: the agent may write a form that is not
+/// understood.
+fn check_homes(
+    program: &Program,
+    database: &Database,
+    paths: &[PathBuf],
+    summary: &mut Summary,
+) -> Result<(), Error> {
+    for Home { folder, format } in existing(&program.registry) {
+        let Some(full) = fs::canonicalize(&folder).ok().filter(|_| paths.contains(&folder)) else {
+            continue;
+        };
+        let count = summary.unread_in(&full, format);
+        if count > 0 && !database.has_sessions_at(&full.to_string_lossy())? {
+            let files = number_of(count, "file");
+            summary.fail(
+                &folder,
+                format!(
+                    "{files}, and no session of {} that is understood; foldline doctor says more",
+                    format.title
+                ),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Opens the requested outputs.

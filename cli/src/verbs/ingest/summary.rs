@@ -11,7 +11,7 @@ use foldline_agents::Format;
 use foldline_database::query::Totals;
 use foldline_render::{human::number_of, terminal::neutralise_line};
 
-use crate::{exit, say::say, wrap::wrap_lines};
+use crate::{exit, finder::is_log_name, say::say, wrap::wrap_lines};
 
 /// Counts of an ingest.
 #[derive(Default)]
@@ -67,6 +67,13 @@ pub(super) enum Skipped {
     Forgotten,
 }
 
+impl Skipped {
+    /// Whether no executor reads the file.
+    fn is_other(&self) -> bool {
+        matches!(self, Self::Unrecognised | Self::Unsupported(_))
+    }
+}
+
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,6 +108,16 @@ impl Summary {
         self.notes.push(note);
     }
 
+    /// The number of files below a folder of an agent that have the name of a log, and are none that is understood.
+    pub(super) fn unread_in(&self, folder: &Path, format: &Format) -> usize {
+        let may_be_log = |path: &Path| {
+            path.starts_with(folder)
+                && is_log_name(path)
+                && !format.no_logs.iter().any(|name| path.ends_with(name))
+        };
+        self.skipped.iter().filter(|(path, why)| why.is_other() && may_be_log(path)).count()
+    }
+
     /// Whether there was no file at all.
     pub(super) fn found_nothing(&self) -> bool {
         let Self { new, grown, again, moved, unchanged, .. } = self;
@@ -127,9 +144,7 @@ impl Summary {
 
     /// Reports on standard error which files are no logs.
     pub(super) fn report_others(&self) {
-        let is_other =
-            |why: &Skipped| matches!(why, Skipped::Unrecognised | Skipped::Unsupported(_));
-        let others: Vec<_> = self.skipped.iter().filter(|(_, why)| is_other(why)).collect();
+        let others: Vec<_> = self.skipped.iter().filter(|(_, why)| why.is_other()).collect();
         if let Some((first, _)) = others.first() {
             let (count, first) = (number_of(others.len(), "file"), Visible(first));
             say(&format!(

@@ -62,7 +62,8 @@ type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for GeminiSession {
     const FORMAT: Format = Format::new("gemini-session", "Gemini CLI, session file", "gemini")
-        .with_homes(&["${GEMINI_CLI_HOME:-~}/.gemini/tmp"]);
+        .with_homes(&["${GEMINI_CLI_HOME:-~}/.gemini/tmp"])
+        .with_no_logs(&["logs.json"]);
     type Line<'a> = SessionRecord<'a>;
     type Result = TextualResult;
     type Memory = GeminiSessionMemory;
