@@ -1,5 +1,5 @@
 //! `cargo bench -p foldline-cli --bench growth`: what each verb costs a unit, as the number of units grows: kilobytes,
-//! entries, sessions, failures, files, open calls, and sessions that repeat each other. Prints a row for each verb, draws
+//! entries, sessions, failures, files, open calls, sessions that repeat each other, and logs. Prints a row for each verb, draws
 //! all of them to `docs/growth.svg`, and names what costs more than half again as much as at its best.
 //!
 //! `FOLDLINE_GROWTH=1000` measures up to a thousand units; `FOLDLINE_VERB=usage` only verbs that contain this.
@@ -78,6 +78,10 @@ const VERBS: [&str; 44] = [
     "run -- cat LOG",
 ];
 
+/// Which of them take a folder of logs; the last one is a refresh in which nothing is new.
+const FOLDERS: [&str; 5] =
+    ["usage LOG -n 0", "blocks LOG", "doctor LOG", "ingest LOG --db NEW", "ingest LOG --db DB"];
+
 fn main() {
     let most = env::var("FOLDLINE_GROWTH").ok().and_then(|most| most.parse().ok());
     let most: usize = most.unwrap_or(100_000);
@@ -93,7 +97,11 @@ fn main() {
         println!("\n{}: microseconds for each of {counts:?}; MiB", unit.name);
         let made: Vec<_> =
             counts.iter().map(|count| Made::new(folder.path(), unit, *count)).collect();
-        for panel in &mut panels {
+        let takes_folder = |verb: &str| {
+            !verb.contains("TRAIL") && (!verb.contains("LOG") || FOLDERS.contains(&verb))
+        };
+        for panel in panels.iter_mut().filter(|panel| !unit.is_folder || takes_folder(panel.title))
+        {
             let points: Vec<_> = made.iter().map(|made| made.cost(panel.title)).collect();
             let mebibytes = points.iter().map(|point| point.1).fold(0.0, f64::max);
             let curve = Curve { unit: at, costs: points.iter().map(|point| point.0).collect() };
@@ -136,11 +144,14 @@ impl Made {
             new: path("new/file"),
             copy: path("copy"),
         };
-        fs::write(&made.log, (unit.log)(count)).unwrap();
+        remove(&made.log);
+        unit.write(count, Path::new(&made.log));
         remove(&made.db);
         measured(&["ingest", &made.log, "--db", &made.db]);
         remove(&made.trail);
-        measured(&["replay", &made.log, "--sink", &format!("audit={}", made.trail)]);
+        if !unit.is_folder {
+            measured(&["replay", &made.log, "--sink", &format!("audit={}", made.trail)]);
+        }
         made
     }
 
@@ -180,6 +191,8 @@ impl Made {
 
 fn remove(path: &str) {
     for ending in ["", "-wal", "-shm", ".lock"] {
-        let _ = fs::remove_file(format!("{path}{ending}"));
+        let path = format!("{path}{ending}");
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
     }
 }

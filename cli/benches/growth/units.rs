@@ -1,6 +1,6 @@
 //! What grows: the units of logs.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, fs, path::Path};
 
 use serde_json::{Value, json};
 
@@ -11,79 +11,85 @@ pub(crate) struct Unit {
     pub(crate) name: &'static str,
     /// A log with so many of them.
     pub(crate) log: fn(usize) -> String,
+    /// Whether each line is a log of its own, in one folder.
+    pub(crate) is_folder: bool,
 }
 
-pub(crate) const UNITS: [Unit; 7] = [
-    Unit { name: "kilobytes", log: |count| droid::log(count << 10, 1) },
-    Unit {
-        name: "entries",
-        log: |count| {
-            filled(|log| {
-                log.session(0);
-                (0..count).for_each(|number| log.says(["user", "assistant"][number % 2]));
-            })
-        },
-    },
-    Unit {
-        name: "sessions",
-        log: |count| {
-            filled(|log| {
-                for number in 0..count {
-                    log.session(number);
-                    log.says("user");
-                    log.call(number, &json!({"command": "make"}));
-                    log.ends(number, number % 2 == 0);
-                    log.says("assistant");
-                    let usage = json!({"input_tokens": 100 + number, "output_tokens": 7});
-                    log.add(json!({"type": "completion", "finalText": "Done.", "usage": usage}));
-                }
-            })
-        },
-    },
-    Unit {
-        name: "failures",
-        log: |count| {
-            filled(|log| {
-                log.session(0);
-                for number in 0..count {
-                    log.call(number, &json!({"command": "make"}));
-                    log.ends(number, true);
-                }
-            })
-        },
-    },
-    Unit {
-        name: "files",
-        log: |count| {
-            filled(|log| {
-                log.session(0);
+impl Unit {
+    const fn new(name: &'static str, log: fn(usize) -> String) -> Self {
+        Self { name, log, is_folder: false }
+    }
+
+    /// Writes so many of them to a file, or to a folder.
+    pub(crate) fn write(&self, count: usize, path: &Path) {
+        let text = (self.log)(count);
+        if !self.is_folder {
+            return fs::write(path, text).unwrap();
+        }
+        fs::create_dir(path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            fs::write(path.join(format!("{number}.jsonl")), format!("{line}\n")).unwrap();
+        }
+    }
+}
+
+pub(crate) const UNITS: [Unit; 8] = [
+    Unit::new("kilobytes", |count| droid::log(count << 10, 1)),
+    Unit::new("entries", |count| {
+        filled(|log| {
+            log.session(0);
+            (0..count).for_each(|number| log.says(["user", "assistant"][number % 2]));
+        })
+    }),
+    Unit::new("sessions", |count| {
+        filled(|log| {
+            for number in 0..count {
+                log.session(number);
                 log.says("user");
-                for number in 0..count {
-                    log.call(number, &json!({"file_path": format!("src/f{number}.rs")}));
-                    log.ends(number, false);
-                }
-            })
-        },
-    },
-    Unit {
-        name: "open calls",
-        log: |count| {
-            filled(|log| {
-                log.session(0);
-                (0..count).for_each(|number| log.call(number, &json!({"command": "make"})));
-                (0..count).for_each(|number| log.ends(number, false));
-            })
-        },
-    },
-    Unit { name: "sessions that repeat", log: repeated },
+                log.call(number, &json!({"command": "make"}));
+                log.ends(number, number % 2 == 0);
+                log.says("assistant");
+                let usage = json!({"input_tokens": 100 + number, "output_tokens": 7});
+                log.add(json!({"type": "completion", "finalText": "Done.", "usage": usage}));
+            }
+        })
+    }),
+    Unit::new("failures", |count| {
+        filled(|log| {
+            log.session(0);
+            for number in 0..count {
+                log.call(number, &json!({"command": "make"}));
+                log.ends(number, true);
+            }
+        })
+    }),
+    Unit::new("files", |count| {
+        filled(|log| {
+            log.session(0);
+            log.says("user");
+            for number in 0..count {
+                log.call(number, &json!({"file_path": format!("src/f{number}.rs")}));
+                log.ends(number, false);
+            }
+        })
+    }),
+    Unit::new("open calls", |count| {
+        filled(|log| {
+            log.session(0);
+            (0..count).for_each(|number| log.call(number, &json!({"command": "make"})));
+            (0..count).for_each(|number| log.ends(number, false));
+        })
+    }),
+    Unit::new("sessions that repeat", |count| repeated(count, |_| 1)),
+    Unit { is_folder: true, ..Unit::new("logs", |count| repeated(count, |number| number)) },
 ];
 
-/// Sessions of Claude Code that all have the same message, as resumed sessions do.
-fn repeated(count: usize) -> String {
+/// Sessions of Claude Code with a message each; if all have the same, as resumed sessions do.
+fn repeated(count: usize, message: fn(usize) -> usize) -> String {
     let mut log = String::new();
     for number in 0..count {
         let usage = json!({"input_tokens": 5, "output_tokens": 7});
-        let message = json!({"id": "msg_1", "model": "claude-opus-4-5", "role": "assistant", "type": "message",
+        let message = json!({"id": format!("msg_{}", message(number)), "model": "claude-opus-4-5", "role": "assistant", "type": "message",
                              "content": [{"type": "text", "text": "please do it"}], "usage": usage});
         let record = json!({"type": "assistant", "sessionId": format!("session-{number}"), "version": "2.1.0",
                             "uuid": format!("u{number}"), "cwd": "/repo", "timestamp": "2026-01-01T00:00:00Z",
