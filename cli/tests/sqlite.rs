@@ -1,6 +1,9 @@
 //! The database as a ledger: the committed rows are those of the events, however the events are split.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use crate::logs::{assert_same, dump};
 use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts};
@@ -368,7 +371,7 @@ fn a_database_of_a_later_version_is_refused() {
 /// The bytes that a commit appends to a file, of which `written` bytes are on the disk.
 fn output(written: u64, offset: u64, bytes: &str) -> Output {
     let mark = Mark { name: "file".to_owned(), state: Json::from(&json!({"written": written})) };
-    Output { mark, written, offset, bytes: bytes.into() }
+    Output { mark, written, offset, bytes: bytes.into(), recorded: BTreeSet::new() }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! [`OutputFile`]: a file that contains exactly the committed bytes of an output.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -158,6 +159,11 @@ impl OutputFile {
         &self.path
     }
 
+    /// The name in the database.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The data for the next commit, for appending.
     pub(super) fn staged(&mut self) -> &mut Vec<u8> {
         &mut self.staged
@@ -183,7 +189,7 @@ impl OutputFile {
         let (bytes, offset) = (std::mem::take(staged), *committed);
         *committed += bytes.len() as u64;
         let mark = Mark { name: name.clone(), state };
-        Ok(Output { mark, written: written.length, offset, bytes })
+        Ok(Output { mark, written: written.length, offset, bytes, recorded: BTreeSet::new() })
     }
 
     /// Discards the data staged or committed since the last delivery.

@@ -110,21 +110,23 @@ impl Outputs {
     /// Adds the output of a segment.
     ///
     /// # Errors
-    /// The collected bytes cannot be read back.
+    /// The collected bytes or the database cannot be read.
     pub(crate) fn add(
         &mut self,
-        records: Option<TrailRecords>,
+        records: Option<&TrailRecords>,
         gathered: Gathered,
-    ) -> io::Result<()> {
-        if let (Some(trail), Some(records)) = (&mut self.trail, records) {
-            trail.append(&records);
+        database: &Database,
+    ) -> Result<(), Error> {
+        if let Some(records) = records {
+            self.add_records(records, database)?;
         }
         for Written { sink, bytes } in gathered {
             if let Some(SinkFile { file, .. }) = self.sinks.iter_mut().find(|it| it.name == sink) {
-                bytes.read(|bytes| {
+                let read = bytes.read(|bytes| {
                     file.staged().extend(bytes);
                     io::Result::Ok(())
-                })?;
+                });
+                read.map_err(Error::Output)?;
             }
         }
         Ok(())
@@ -138,10 +140,15 @@ impl Outputs {
     }
 
     /// Adds the records of a segment to the trail, if there is one.
-    pub fn add_records(&mut self, records: &TrailRecords) {
-        if let Some(trail) = &mut self.trail {
-            trail.append(records);
-        }
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn add_records(
+        &mut self,
+        records: &TrailRecords,
+        database: &Database,
+    ) -> Result<(), SqliteError> {
+        self.trail.as_mut().map_or(Ok(()), |trail| trail.append(records, database))
     }
 
     /// The number of bytes that wait for a commit.

@@ -1,10 +1,11 @@
 //! [`Trail`]: the audit trail of a database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldline::ledger::SourceName;
 use foldline_database::sqlite::{Database, KnownOutput, Output, SqliteError};
 use foldline_domain::{
-    Json, TaskId,
+    Digest, Json, TaskId,
     audit::{About, AuditChain, EventRecord, Head, SigningKey, Verifier},
 };
 
@@ -25,6 +26,9 @@ pub struct TrailRecords {
     pub task: Option<String>,
     /// The events, each of which becomes a record.
     pub events: Vec<EventRecord>,
+    /// Whether the agent rewrites the log: what the trail has of it gets no record again, in whatever place it stands
+    /// now.
+    pub is_rewritten: bool,
 }
 
 /// The committed state of an audit trail.
@@ -71,6 +75,8 @@ pub(super) struct Trail {
     chain: AuditChain,
     /// The key that signs the trail.
     key: Option<SigningKey>,
+    /// The records for the next commit of logs that are rewritten.
+    recorded: BTreeSet<(SourceName, Digest)>,
 }
 
 impl Trail {
@@ -117,7 +123,7 @@ impl Trail {
         let id = random::digits::<16>()?;
         let mut file = file.begin(format!("{PREFIX}{id}"))?;
         let chain = AuditChain::of_ledger(&database.id()?, &id, commits, file.staged());
-        Ok(Self { file, chain, key: None })
+        Ok(Self { file, chain, key: None, recorded: BTreeSet::new() })
     }
 
     fn resume(
@@ -130,7 +136,8 @@ impl Trail {
         let FileState { written, memory, .. } = state(&known).map_err(fail)?;
         let chain: AuditChain = serde_json::from_str(memory.get()).map_err(fail)?;
         let KnownOutput { name, commits: after, .. } = known;
-        let mut trail = Self { file: file.resume(name, written, database)?, chain, key: None };
+        let file = file.resume(name, written, database)?;
+        let mut trail = Self { file, chain, key: None, recorded: BTreeSet::new() };
         let missed = commits.saturating_sub(after);
         if missed > 0 {
             trail.chain.append_gap(after, commits, trail.file.staged());
@@ -139,13 +146,31 @@ impl Trail {
     }
 
     /// Adds the records of a segment.
-    pub(super) fn append(&mut self, records: &TrailRecords) {
-        let TrailRecords { log, task, events } = records;
+    pub(super) fn append(
+        &mut self,
+        records: &TrailRecords,
+        database: &Database,
+    ) -> Result<(), SqliteError> {
+        let TrailRecords { log, task, events, is_rewritten } = records;
         self.chain.set_task(task.as_deref().map(TaskId::from));
         self.chain.set_log(Some(log));
+        let (mut line, mut number) = (None, 0);
         for event in events {
+            if *is_rewritten {
+                let its = Some(event.position().line);
+                number = if its == line { number + 1 } else { 0 };
+                line = its;
+                let key = (SourceName::from(log.as_str()), event.content_digest(number));
+                if self.recorded.contains(&key)
+                    || database.is_recorded(self.file.name(), &key.0, key.1)?
+                {
+                    continue;
+                }
+                self.recorded.insert(key);
+            }
             self.chain.append(event, self.file.staged());
         }
+        Ok(())
     }
 
     /// Whether the trail is signed, and has records since the last signature.
@@ -165,15 +190,18 @@ impl Trail {
         }
         let memory = Json::of(&self.chain)
             .map_err(|error| Error::output(self.file.path(), &error.into()))?;
-        self.file.output(memory)
+        let output = self.file.output(memory)?;
+        Ok(Output { recorded: std::mem::take(&mut self.recorded), ..output })
     }
 
     pub(super) fn chain(&self) -> &AuditChain {
         &self.chain
     }
 
+    /// Returns to an earlier state, without the records since then.
     pub(super) fn set_chain(&mut self, chain: AuditChain) {
         self.chain = chain;
+        self.recorded.clear();
     }
 
     pub(super) fn file(&self) -> &OutputFile {

@@ -1,7 +1,9 @@
 //! The outbox: data for files next to a database, in the order of its commits.
 
-use foldline::ledger::{Commit, CommitError, Mark, Receipt};
-use foldline_domain::Json;
+use std::collections::BTreeSet;
+
+use foldline::ledger::{Commit, CommitError, Mark, Receipt, SourceName};
+use foldline_domain::{Digest, Json};
 use rusqlite::{Connection, params};
 
 use super::{
@@ -28,6 +30,8 @@ pub struct Output {
     pub offset: u64,
     /// The bytes that the commit appends.
     pub bytes: Vec<u8>,
+    /// What of these bytes is not to be appended again when the source is read again.
+    pub recorded: BTreeSet<(SourceName, Digest)>,
 }
 
 /// A known output.
@@ -86,6 +90,21 @@ impl Database {
         self.with(|connection| find(connection, sql, place, |row| row.get(0)))
     }
 
+    /// Whether an output has this of a source: see [`Output::recorded`].
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn is_recorded(
+        &self,
+        output: &str,
+        source: &SourceName,
+        record: Digest,
+    ) -> Result<bool, SqliteError> {
+        let sql = "SELECT 1 FROM recorded WHERE output = ?1 AND source = ?2 AND record = ?3";
+        let key = params![output, source.as_str(), record.as_bytes()];
+        Ok(self.with(|connection| find(connection, sql, key, |_| Ok(())))?.is_some())
+    }
+
     /// Commits as [`Ledger::commit`](foldline::ledger::Ledger::commit) does, with outputs and the marks `beside`,
     /// if the ledger has exactly `after` commits: if it has more, another program committed without these
     /// outputs. Returns the new number of commits.
@@ -117,7 +136,7 @@ impl Database {
 }
 
 fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::Result<()> {
-    let Output { mark, written, offset, bytes } = output;
+    let Output { mark, written, offset, bytes, recorded } = output;
     write_marks(transaction, std::slice::from_ref(mark), commits)?;
     let sql = "DELETE FROM outbox WHERE output = ?1 AND offset < ?2";
     run(transaction, sql, params![mark.name, written.cast_signed()])?;
@@ -129,6 +148,10 @@ fn write(transaction: &Connection, output: &Output, commits: u64) -> rusqlite::R
     for piece in bytes.chunks(PIECE) {
         insert.execute(params![mark.name, offset.cast_signed(), piece])?;
         offset += piece.len() as u64;
+    }
+    let sql = "INSERT INTO recorded (output, source, record, crc32) VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))";
+    for (source, record) in recorded {
+        run(transaction, sql, params![mark.name, source.as_str(), record.as_bytes()])?;
     }
     Ok(())
 }

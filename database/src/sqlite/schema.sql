@@ -78,6 +78,15 @@ CREATE TABLE outbox (
     PRIMARY KEY (output, offset)
 ) STRICT;
 
+-- What an output has of a source that its agent rewrites, so that it does not get it again.
+CREATE TABLE recorded (
+    output TEXT NOT NULL,               -- its name
+    source TEXT NOT NULL,               -- its name
+    record BLOB NOT NULL,               -- the SHA-256 value of its content
+    crc32  INTEGER NOT NULL,
+    PRIMARY KEY (output, source, record)
+) STRICT, WITHOUT ROWID;
+
 -- One row a source, and another one whenever the log goes on under another session id.
 CREATE TABLE sessions (
     id                INTEGER PRIMARY KEY,

@@ -65,6 +65,22 @@ impl EventRecord {
         record
     }
 
+    /// The position of the event.
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The digest of all but the position, with the number of earlier records of the same line. It tells whether a log
+    /// that is rewritten still says what it said, in whatever place.
+    pub fn content_digest(&self, number: u64) -> Digest {
+        let Self { action, at, corr_id, entry, event, event_sha256, line_sha256, .. } = self;
+        let Self { session, status, summary, tool, warning, .. } = self;
+        let facts = (action, at, corr_id, entry, event, event_sha256, line_sha256);
+        let content = (number, facts, session, status, summary, tool, warning);
+        // Texts, numbers and digests have a JSON form.
+        Digest::of(&serde_json::to_vec(&content).unwrap_or_default())
+    }
+
     /// The approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
         let texts = [self.corr_id.as_ref(), self.tool.as_ref(), Some(&self.summary)];

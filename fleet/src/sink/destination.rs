@@ -107,7 +107,10 @@ impl Destination {
         match self {
             Self::File { database, outputs, .. } => {
                 let before = outputs.state();
-                records.iter().for_each(|(_, records)| outputs.add_records(records));
+                let added = records
+                    .iter()
+                    .try_for_each(|(_, records)| outputs.add_records(records, database));
+                added.map_err(|error| CommitError::Failed(error.into()))?;
                 let committed = outputs.commit(database, commits, marks);
                 if let Err(CommitError::Moved { .. }) = &committed {
                     outputs.restore(before);

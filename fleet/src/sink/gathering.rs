@@ -207,7 +207,7 @@ fn records(reached: &Reached, events: &[GatheredEvent]) -> TrailRecords {
     };
     let events = events.iter().map(record).collect();
     let task = reached.task.as_ref().map(ToString::to_string);
-    TrailRecords { log: path(reached), task, events }
+    TrailRecords { log: path(reached), task, events, is_rewritten: false }
 }
 
 /// Files of several machines may have the same path; a path of another machine must not be looked up locally.

@@ -79,8 +79,8 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What was collected from this number of bytes.
-    pub(super) fn of(commit: Commit<Collected>, bytes: u64) -> Self {
+    /// What was collected from this number of bytes of a log, which its agent may rewrite.
+    pub(super) fn of(commit: Commit<Collected>, bytes: u64, is_rewritten: bool) -> Self {
         let facts = &commit.checkpoint.facts;
         // The name of the source, and not its path, which changes when the file is moved.
         let (log, task) = (commit.source.as_str().to_owned(), facts.task.clone());
@@ -89,7 +89,7 @@ impl Segment {
             (events, gathered) = (kept.events, written);
             changes.into_rows()
         });
-        let records = Some(TrailRecords { log, task, events });
+        let records = Some(TrailRecords { log, task, events, is_rewritten });
         Self { commit, records, gathered, bytes }
     }
 
@@ -251,6 +251,8 @@ struct OpenLog<'p> {
     has_moved: bool,
     /// The system recorded a change, and nothing else has to be stored.
     is_touched: bool,
+    /// It is a database or a document.
+    is_rewritten: bool,
 }
 
 impl<'p> OpenLog<'p> {
@@ -307,7 +309,7 @@ impl<'p> OpenLog<'p> {
         let limits = SegmentLimits { size: reading.segment_size, ..SegmentLimits::default() };
         let segments =
             Segments::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
-        Ok(Some(Self { plan, segments, has_moved, is_touched }))
+        Ok(Some(Self { plan, segments, has_moved, is_touched, is_rewritten }))
     }
 
     /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
@@ -346,7 +348,7 @@ impl<'p> OpenLog<'p> {
     fn segment(&mut self, identity: Identity) -> Result<Piece, Error> {
         let bytes = self.segments.pending_bytes();
         let commit = self.segments.commit(identity).map_err(|error| self.fail(error))?;
-        Ok(Piece::Segment(Box::new(Segment::of(commit, bytes))))
+        Ok(Piece::Segment(Box::new(Segment::of(commit, bytes, self.is_rewritten))))
     }
 
     /// The log is complete: finishes the reducer and the emitters.
@@ -355,7 +357,7 @@ impl<'p> OpenLog<'p> {
         log: &mut Log,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<Option<End>, Error> {
-        let Self { plan, segments, has_moved, .. } = self;
+        let Self { plan, segments, has_moved, is_rewritten, .. } = self;
         let (first, pending) = (segments.committed(), segments.pending_bytes());
         let mut identity = Ok(None);
         let finished = segments.finish(|end| {
@@ -366,7 +368,8 @@ impl<'p> OpenLog<'p> {
         identity?;
         let failures = failures(&finished.emitter.get_ref().3);
         let has_news = has_moved || first != Some(commit.checkpoint.position);
-        if has_news && !each(Piece::Segment(Box::new(Segment::of(commit, pending)))) {
+        let segment = || Piece::Segment(Box::new(Segment::of(commit, pending, is_rewritten)));
+        if has_news && !each(segment()) {
             return Ok(None);
         }
         Ok(Some(End { mid_line: false, has_news, failures }))

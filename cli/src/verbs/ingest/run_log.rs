@@ -85,7 +85,7 @@ impl RunLog {
         // The log grows, even if the system records no change.
         checkpoint.facts.identity.changed = None;
         let args = self.args(&checkpoint.facts.format, WAIT);
-        write(&args, &self.db, vec![Segment::of(commit, bytes)])
+        write(&args, &self.db, vec![Segment::of(commit, bytes, false)])
     }
 
     /// Reads the part of the log that is not stored yet, in this format.

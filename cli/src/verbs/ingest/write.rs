@@ -119,7 +119,7 @@ impl Writer {
     /// Writes a commit, now or with those that follow it.
     pub(super) fn segment(&mut self, segment: Segment) -> Result<(), Error> {
         let Segment { commit, records, gathered, bytes } = segment;
-        self.outputs.add(records, gathered).map_err(Error::Output)?;
+        self.outputs.add(records.as_ref(), gathered, &self.database)?;
         self.pending_bytes += bytes;
         self.pending_size += commit.output.size();
         match self.pending.last_mut() {

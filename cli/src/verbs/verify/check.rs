@@ -214,10 +214,12 @@ impl<'s> Check<'s> {
             let is_named = source.is_named(log.as_deref());
             let Source { lines, logs } = source;
             let comparison = logs.entry(log.clone()).or_default();
-            if lines.is_rewritten {
-                comparison.may_begin_again(line, digest);
-            }
             if comparison.problem.is_some() {
+                continue;
+            }
+            if lines.is_rewritten {
+                let found = comparison.find(lines, digest);
+                comparison.problem = found.err().map(|error| error.to_string());
                 continue;
             }
             // The search for a part of a line is slow, and most logs of a trail do not match.

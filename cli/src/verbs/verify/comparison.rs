@@ -17,15 +17,11 @@ pub(super) struct Comparison {
     pub(super) parts: u64,
     /// The lines with a record.
     pub(super) lines: LineSet,
-    /// The records of earlier readings of a database or a document, which has changed since.
+    /// The records of earlier states of a database or a document.
     pub(super) earlier: u64,
     /// The problem of the first record that does not match.
     pub(super) problem: Option<String>,
     unfinished: Option<Unfinished>,
-    /// The records of this reading.
-    records: u64,
-    /// The line of the last record.
-    last: Option<(u64, Digest)>,
 }
 
 /// Whether a record matches the log.
@@ -57,16 +53,13 @@ impl Unfinished {
 }
 
 impl Comparison {
-    /// A record of a log that may be rewritten. Its records are in the order of its lines: one of an earlier line, or of
-    /// other content of the same one, begins another reading, which takes the place of the one before.
-    pub(super) fn may_begin_again(&mut self, line: u64, digest: Digest) {
-        let is_again = |(last, content)| line < last || (line == last && digest != content);
-        if self.last.is_some_and(is_again) {
-            let earlier = self.earlier + self.records;
-            *self = Self { earlier, ..Self::default() };
-        }
-        self.records += 1;
-        self.last = Some((line, digest));
+    /// Finds the lines of a record of a log that is rewritten. What does not change in it has no second record, and may
+    /// have moved; what is no longer there is of an earlier state.
+    pub(super) fn find(&mut self, source: &mut SourceLines, digest: Digest) -> Result<(), Error> {
+        let lines = source.lines_with(digest)?;
+        *if lines.is_empty() { &mut self.earlier } else { &mut self.compared } += 1;
+        lines.into_iter().for_each(|line| self.lines.insert(line));
+        Ok(())
     }
 
     /// The line of the last record, if its end has no record.

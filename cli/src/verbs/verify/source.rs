@@ -34,6 +34,8 @@ pub(super) struct SourceLines {
     log: Log,
     /// The lines that are not blank, in order; a record that spans several lines is one.
     index: LineIndex,
+    /// The lines of a log that is rewritten, by the beginnings of their digests.
+    places: Vec<(u64, u64)>,
 }
 
 impl SourceLines {
@@ -51,7 +53,8 @@ impl SourceLines {
         let mut event = |line| events.iter_mut().for_each(|events| events.insert(line));
         let mut framer = LineFramer::default();
         let mut index = IndexWriter::new().map_err(indexing)?;
-        let (mut written, mut count) = (Ok(()), 0);
+        let (mut written, mut count, mut places) = (Ok(()), 0, Vec::new());
+        let is_rewritten = matches!(&log, Log::Once(file) if file.is_rewritten());
         let mut keep = |line: Line<'_>| {
             count += line.lines;
             let length = if line.skipped == 0 { line.bytes.len() as u64 } else { 0 };
@@ -59,6 +62,9 @@ impl SourceLines {
             let indexed = IndexedLine { number, offset, length, digest: line.digest() };
             if written.is_ok() {
                 written = index.push(&indexed);
+            }
+            if is_rewritten {
+                places.push((beginning(indexed.digest), number));
             }
         };
         while let Step::Bytes(bytes) = log.step()? {
@@ -73,14 +79,30 @@ impl SourceLines {
             processor.flush_last_line(&mut event);
         }
         let index = written.and_then(|()| index.finish()).map_err(indexing)?;
-        let is_rewritten = matches!(&log, Log::Once(file) if file.is_rewritten());
-        Ok(Self { path: path.to_owned(), absolute, count, is_rewritten, events, log, index })
+        places.sort_unstable();
+        let path = path.to_owned();
+        Ok(Self { path, absolute, count, is_rewritten, events, log, index, places })
     }
 
     /// The digest of a line.
     pub(super) fn digest(&mut self, number: u64) -> Result<Option<Digest>, Error> {
         let line = self.index.line(number).map_err(indexing)?;
         Ok(line.map(|line| line.digest))
+    }
+
+    /// The lines of a log that is rewritten which have this digest.
+    pub(super) fn lines_with(&mut self, digest: Digest) -> Result<Vec<u64>, Error> {
+        let begins = beginning(digest);
+        let first = self.places.partition_point(|place| place.0 < begins);
+        let alike = self.places.get(first..).unwrap_or_default().iter();
+        let alike: Vec<_> = alike.take_while(|place| place.0 == begins).copied().collect();
+        let mut lines = Vec::new();
+        for (_, line) in alike {
+            if self.digest(line)? == Some(digest) {
+                lines.push(line);
+            }
+        }
+        Ok(lines)
     }
 
     /// The text of a line; `None` if the line is not kept whole, or not stored unchanged.
@@ -95,6 +117,12 @@ impl SourceLines {
         let text = log.read_at(offset, usize::try_from(length).unwrap_or(usize::MAX))?;
         Ok(Some(text).filter(|text| Digest::of(text) == digest))
     }
+}
+
+/// The first bytes of a digest.
+fn beginning(digest: Digest) -> u64 {
+    let bytes = digest.as_bytes().first_chunk().copied();
+    u64::from_be_bytes(bytes.unwrap_or_default())
 }
 
 /// An error of the temporary file.
