@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, atomic::AtomicBool},
@@ -12,7 +12,7 @@ use std::{
 
 use foldline::{
     ledger::{Extent, Identity},
-    source::{Follow, LogFile, Notice, SourceError, Step, Until},
+    source::{Follow, LogFile, Notice, Opener, Openers, SourceError, Step, StoredLog, Until},
 };
 
 /// A timeout that is longer than any test.
@@ -311,6 +311,49 @@ fn a_file_that_was_only_touched_is_read_on() {
     assert!(reader.step());
     log.add("two\n");
     reader.expect("one\ntwo\n");
+}
+
+/// Opens files of records that end with a semicolon.
+struct Semicolons;
+
+impl Opener for Semicolons {
+    fn open(&self, _: &Path, _: &[u8]) -> Option<Box<dyn StoredLog>> {
+        Some(Box::new(Records))
+    }
+}
+
+#[derive(Debug)]
+struct Records;
+
+impl StoredLog for Records {
+    fn write(&self, mut file: &File, out: &mut dyn Write) -> io::Result<()> {
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        match text.strip_suffix(';') {
+            Some(_) => out.write_all(text.replace(';', "\n").as_bytes()),
+            None => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+#[test]
+fn of_a_document_that_is_rewritten_the_rest_is_read() {
+    let log = Log::new("one;two;");
+    let openers: Openers = [Arc::new(Semicolons) as Arc<dyn Opener>].into_iter().collect();
+    let mut reader = Reader::new(openers.follow(log.path("log"), Until::Idle(LONG)).unwrap());
+    reader.expect("one\ntwo\n");
+    // In place, with a state between that is not complete, and by another file.
+    log.write("log", "one;two;thr");
+    assert!(reader.step());
+    log.write("log", "one;two;three;");
+    reader.expect("one\ntwo\nthree\n");
+    log.write("new", "one;two;three;four;");
+    log.rename("new", "log");
+    reader.expect("one\ntwo\nthree\nfour\n");
+    assert!(reader.notices.is_empty());
+    log.write("log", "one;2;");
+    reader.expect("one\ntwo\nthree\nfour\n|one\n2\n");
+    assert_eq!(reader.notices, [Notice::Rewritten]);
 }
 
 #[test]

@@ -63,13 +63,15 @@ pub enum Notice {
         /// The number of further bytes that are known to be lost; there may have been more.
         lost: u64,
     },
+    /// A document or a database, of which a part that had been read was changed: it is read from its beginning.
+    Rewritten,
 }
 
 impl Notice {
     /// Whether a part of the log is lost, or may be.
     pub fn may_lose(&self) -> bool {
         match self {
-            Self::Rotated { .. } | Self::RotatedAgain { .. } => false,
+            Self::Rotated { .. } | Self::RotatedAgain { .. } | Self::Rewritten => false,
             Self::Replaced { may_have_gap } => *may_have_gap,
             Self::Copied { .. } | Self::Truncated { .. } => true,
         }
@@ -101,6 +103,7 @@ impl fmt::Display for Notice {
                  and anything written between the copy and the truncation is lost",
                 to.display()
             ),
+            Self::Rewritten => f.write_str("was rewritten, and is read again from its beginning"),
             Self::Truncated { read, lost } => {
                 write!(
                     f,

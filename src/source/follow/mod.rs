@@ -263,6 +263,11 @@ impl Follow {
     }
 
     fn look(&mut self) -> Result<Look, SourceError> {
+        if self.file.is_rewritten()
+            && let Some(look) = self.look_again()?
+        {
+            return Ok(look);
+        }
         let offset = self.file.offset();
         let (length, modified) = self.status()?;
         let is_touched = length != offset || modified != self.modified;
@@ -293,7 +298,7 @@ impl Follow {
         }
         (self.length, self.modified) = (length, modified);
         let is_ending = self.until == Until::EndOfFile;
-        if is_ending && !self.is_rotated {
+        if (is_ending && !self.is_rotated) || self.file.is_rewritten() {
             return Ok(Look::Nothing);
         }
         let is_another = match fs::metadata(&self.path) {

@@ -65,6 +65,31 @@ impl Follow {
         Ok(notice)
     }
 
+    /// A document or a database is opened again after a change. If its lines begin with those that were read, the rest
+    /// is what is new.
+    pub(super) fn look_again(&mut self) -> Result<Option<Look>, SourceError> {
+        let mut file = match self.file.openers().open_regular(&self.path) {
+            // It was removed, or is about to be restored.
+            Err(error) if error.is_not_found() => return Ok(Some(Look::Nothing)),
+            file => file?,
+        };
+        let (before, now) = (self.file.status()?, file.status()?);
+        if before == now {
+            return Ok(None);
+        }
+        let read = self.file.offset();
+        let content = self.file.content(read)?;
+        // Its program may be writing it at this moment.
+        let goes_on = match file.content(read) {
+            Ok(now) if file.is_rewritten() => now.is_some() && now == content,
+            Ok(_) | Err(_) => return Ok(Some(Look::Nothing)),
+        };
+        self.file = file;
+        self.watch();
+        self.seek(if goes_on { read } else { 0 })?;
+        Ok((!goes_on).then_some(Look::NextFile(Notice::Rewritten)))
+    }
+
     /// The previous content of the file is in its copy, or lost.
     pub(super) fn was_truncated(&mut self) -> Result<Look, SourceError> {
         let read = Extent::of_edges(self.file.offset(), &self.head, &self.tail);
