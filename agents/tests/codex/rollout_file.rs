@@ -1,7 +1,7 @@
 //! Tests of single fixtures of rollout files.
 
 use foldline_domain::{
-    ActionType, DomainEvent, FileChange, Limit, Outcome, Timestamp, ToolStatus, WarningKind,
+    ActionType, DomainEvent, FileChange, Limit, Outcome, Text, Timestamp, ToolStatus, WarningKind,
 };
 
 use super::{exit_code, usage};
@@ -353,6 +353,32 @@ fn running_totals_count_once() {
     let log = rollout("usage_reset");
     assert_eq!(log.usage(), usage(240, 24, 50, Some(2)));
     assert_eq!(log.session().version, Some("0.141.0".into()));
+    // 500, and 70 after a compaction lowered the total without a request.
+    assert_eq!(rollout("usage_decrease").usage(), usage(570, 47, 310, Some(5)));
+}
+
+#[test]
+fn each_response_counts_once_under_its_id() {
+    let log = rollout("usage_records");
+    let used = log.events.iter().filter_map(|event| match event {
+        DomainEvent::Usage { usage, model, message_id, .. } => Some((
+            message_id.as_ref().map(Text::to_string),
+            model.as_ref().map(Text::to_string),
+            usage.input_tokens.unwrap(),
+        )),
+        _ => None,
+    });
+    let expected = [
+        (None, None, 40),
+        (Some("resp_1"), Some("gpt-a"), 100),
+        // The request of a compaction, which ended in the next turn.
+        (Some("resp_2"), Some("gpt-a"), 900),
+        (Some("resp_3"), Some("gpt-b"), 7),
+    ];
+    let expected =
+        expected.map(|(id, model, input)| (id.map(str::to_owned), model.map(str::to_owned), input));
+    assert_eq!(used.collect::<Vec<_>>(), expected);
+    assert_eq!(log.usage().cache_write_tokens, Some(20));
 }
 
 #[test]

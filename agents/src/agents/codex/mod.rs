@@ -82,20 +82,26 @@ fn take_usage(object: &mut Object<'_>, key: &str) -> Option<TokenUsage> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Counter {
     total: TokenUsage,
+    /// Whether it has decreased.
+    #[serde(default)]
+    decreased: bool,
 }
 
 impl Counter {
     /// Sets the current total and returns its increase, if any.
     ///
-    /// A smaller total was reset, so all of it is new.
-    fn advance(&mut self, now: TokenUsage) -> Option<TokenUsage> {
+    /// A smaller total was reset, or estimated after a compaction. From then on, the usage of the `last` request is the
+    /// increase, and all of the total if the log does not state that usage.
+    fn advance(&mut self, now: TokenUsage, last: Option<TokenUsage>) -> Option<TokenUsage> {
         if went_back(now.input_tokens, self.total.input_tokens)
             || went_back(now.output_tokens, self.total.output_tokens)
         {
-            self.total = TokenUsage::default();
+            (self.total, self.decreased) = (TokenUsage::default(), true);
         }
-        let more = now.since(&self.total);
+        let growth = now.since(&self.total);
+        let is_repeated = self.total.max(&now) == self.total;
         self.total = self.total.max(&now);
+        let more = last.filter(|_| self.decreased && !is_repeated).unwrap_or(growth);
         let counts = [
             more.input_tokens,
             more.output_tokens,
@@ -134,8 +140,14 @@ mod tests {
     fn repeated_totals_count_once_and_a_reset_begins_anew() {
         let mut counter = Counter::default();
         let counted: Vec<_> =
-            [0, 10, 10, 25, 4, 4, 9].map(|total| counter.advance(input(total))).into();
+            [0, 10, 10, 25, 4, 4, 9].map(|total| counter.advance(input(total), None)).into();
         let expected = [None, Some(10), None, Some(15), Some(4), None, Some(5)];
         assert_eq!(counted, expected.map(|tokens| tokens.map(input)));
+        counter = Counter::default();
+        let counts = [(90, 90), (40, 0), (40, 0), (45, 5), (140, 7)];
+        let advance =
+            |(total, last)| Counter::advance(&mut counter, input(total), Some(input(last)));
+        let expected = [Some(90), None, None, Some(5), Some(7)];
+        assert_eq!(counts.map(advance), expected.map(|tokens| tokens.map(input)));
     }
 }

@@ -92,6 +92,6 @@ impl Threads {
             }
             _ => &mut self.unnamed,
         };
-        counter.advance(total)
+        counter.advance(total, None)
     }
 }

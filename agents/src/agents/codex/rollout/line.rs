@@ -1,11 +1,11 @@
 //! The wire types of rollout files: lines, and records outside of the conversation.
 //!
-//! This covers releases from 0.99 (February 2026) to 0.146, and older forms that were observed in newer files.
+//! This covers releases from 0.99 (February 2026) to 0.159, and older forms that were observed in newer files.
 
 use foldline_domain::Allowed;
 
 use super::{event::Event, item::ResponseItem};
-use crate::prelude::*;
+use crate::{codex::take_usage, prelude::*};
 
 /// One record of the file.
 #[derive(Clone, Debug)]
@@ -17,7 +17,9 @@ pub enum RolloutJson<'a> {
         forked: bool,
     },
     /// `turn_context`: the settings of a turn.
-    TurnContext(Box<Session>),
+    TurnContext { turn_id: Option<Text>, settings: Box<Session> },
+    /// `token_usage_record`: the usage of a response of the model.
+    Usage(UsageRecord),
     /// `response_item`: input or output of the model.
     ResponseItem(ResponseItem<'a>),
     /// `event_msg`: output of the interface.
@@ -26,6 +28,14 @@ pub enum RolloutJson<'a> {
     Compacted(Text),
     /// `world_state`, `inter_agent_communication_metadata`: not part of the conversation.
     Nothing,
+}
+
+/// The usage of a response of the model.
+#[derive(Clone, Debug)]
+pub struct UsageRecord {
+    pub response_id: Option<Text>,
+    pub turn_id: Option<Text>,
+    pub usage: TokenUsage,
 }
 
 impl<'a> RolloutJson<'a> {
@@ -39,11 +49,27 @@ impl<'a> RolloutJson<'a> {
         line.ignore(&["timestamp", "ordinal"]);
         let json = match &*header.name {
             "session_meta" => Self::take_session_meta(&mut payload),
-            "turn_context" => Self::TurnContext(Box::new(take_turn_context(&mut payload))),
+            "turn_context" => Self::TurnContext {
+                turn_id: payload.text("turn_id"),
+                settings: Box::new(take_turn_context(&mut payload)),
+            },
+            "token_usage_record" => {
+                // Of the turn, and of the thread with the sessions from which it was forked.
+                payload.ignore(&["turn_token_usage", "thread_token_usage"]);
+                payload.ignore(&["thread_id", "session_id", "root_turn_id"]);
+                Self::Usage(UsageRecord {
+                    response_id: payload.text("response_id"),
+                    turn_id: payload.text("turn_id"),
+                    usage: take_usage(&mut payload, "usage").unwrap_or_default(),
+                })
+            }
             "compacted" => {
                 let message = payload.text("message").unwrap_or_default();
                 payload.ignore(&["replacement_history", "window_id", "window_number"]);
                 payload.ignore(&["first_window_id", "previous_window_id"]);
+                // The usage record of the compaction's own request repeats.
+                payload.ignore(&["compaction_response_id", "latest_token_usage_record"]);
+                payload.ignore(&["guardian_history", "retained_context"]);
                 Self::Compacted(message)
             }
             name @ ("response_item" | "event_msg") => {
@@ -103,6 +129,7 @@ pub(super) fn is_known(name: &str) -> bool {
         "response_item",
         "event_msg",
         "compacted",
+        "token_usage_record",
         "world_state",
         "inter_agent_communication_metadata",
     ];
@@ -130,7 +157,7 @@ fn take_authority(payload: &mut Object<'_>) -> Option<Authority> {
 }
 
 fn take_turn_context(payload: &mut Object<'_>) -> Session {
-    payload.ignore(&["turn_id", "summary", "personality", "current_date", "timezone"]);
+    payload.ignore(&["root_turn_id", "summary", "personality", "current_date", "timezone"]);
     payload.ignore(&["user_instructions", "developer_instructions", "base_instructions"]);
     payload.ignore(&["approvals_reviewer"]);
     payload.ignore(&["permission_profile", "active_permission_profile", "network"]);

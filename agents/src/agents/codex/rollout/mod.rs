@@ -31,7 +31,7 @@ use crate::{
 /// - Content on several channels counts once, where it appears first.
 /// - Only `user_message` is certain to be typed by the user. A `response_item` of the role `user` is also a user
 ///   message, unless it is context that the program added, which is a system message.
-/// - Tokens are counted from the running total of the thread. In a fork, the history copied from the parent is part of
+/// - Tokens are those of each response, and in older releases the growth of the thread's running total. In a fork, the history copied from the parent is part of
 ///   the conversation, but its tokens, turns and ends belong to the parent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CodexRollout;
@@ -68,7 +68,8 @@ impl Executor for CodexRollout {
         }
         step.follow_replay();
         match line {
-            RolloutJson::TurnContext(settings) => step.cx.session(*settings),
+            RolloutJson::TurnContext { turn_id, settings } => step.turn_context(turn_id, *settings),
+            RolloutJson::Usage(record) => step.usage_record(record),
             RolloutJson::ResponseItem(item) => step.response_item(item, extra),
             RolloutJson::Event(event) => step.event(event, extra),
             RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),

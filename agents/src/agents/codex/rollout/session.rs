@@ -7,15 +7,22 @@ use super::{
     echoes::{Channel, EchoKind, Echoes},
     event::TurnEnd,
     limits::StatedLimit,
+    line::UsageRecord,
 };
 use crate::{
     codex::{Counter, result::CodexResult},
+    dialect::recent_map::RecentMap,
     prelude::*,
 };
 
 /// The pause that ends a copied history. A copy is written at once: lines with the time of the copy are a few
 /// milliseconds apart, and the next line needs a response of the model.
 const LONGEST_PAUSE_MS: u64 = 1000;
+
+/// The name, unless it is too long to be remembered.
+fn short(name: Option<Text>) -> Option<Text> {
+    name.filter(|name| name.length() <= 100)
+}
 
 impl Step<'_, '_> {
     /// The first describes the session. One with another id describes a session from which it was forked, and that
@@ -109,18 +116,48 @@ impl Step<'_, '_> {
         }
     }
 
+    /// The settings of a turn.
+    pub(super) fn turn_context(&mut self, turn_id: Option<Text>, settings: Session) {
+        self.memory.session.models.push(short(turn_id), short(settings.model.clone()));
+        self.cx.session(settings);
+    }
+
+    /// The usage of a response of the model. From the first one on, the totals of the thread say nothing more, and lack
+    /// compactions.
+    pub(super) fn usage_record(&mut self, record: UsageRecord) {
+        let UsageRecord { response_id, turn_id, usage } = record;
+        let replayed = self.is_replay();
+        let session = &mut self.memory.session;
+        session.has_usage_records = true;
+        let id = short(response_id.clone());
+        if replayed || id.as_ref().is_some_and(|id| session.responses.get(id).is_some()) {
+            return;
+        }
+        session.responses.push(id, ());
+        let of_turn = turn_id.and_then(|turn_id| session.models.get(&turn_id).cloned()).flatten();
+        let model = of_turn.or_else(|| self.cx.known().model.clone());
+        self.cx.usage_of_message(response_id, model, usage);
+    }
+
     pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {
         let replayed = self.is_replay();
         let session = &mut self.memory.session;
-        let Some(total) = total else { return };
+        let of_last = || {
+            let mut total = session.counter.total;
+            total.add(&last?);
+            Some(total)
+        };
+        let Some(total) = total.or_else(of_last).filter(|_| !session.has_usage_records) else {
+            return;
+        };
         if session.forked
             && session.counter == Default::default()
             && let Some(last) = last
         {
             // The thread's total includes its parent's, which has no line in this file.
-            let _ = session.counter.advance(total.since(&last));
+            let _ = session.counter.advance(total.since(&last), None);
         }
-        let more = session.counter.advance(total);
+        let more = session.counter.advance(total, last);
         if let Some(usage) = more.filter(|_| !replayed) {
             self.cx.usage(usage);
         }
@@ -149,6 +186,15 @@ pub(super) struct SessionMemory {
     /// The time of the last line of a copied history.
     pub(super) replayed_at: Option<Timestamp>,
     pub(super) counter: Counter,
+    /// Whether the file states the usage of each response.
+    #[serde(default)]
+    pub(super) has_usage_records: bool,
+    /// The ids of the latest responses.
+    #[serde(default)]
+    pub(super) responses: RecentMap<Text, ()>,
+    /// The models of the latest turns.
+    #[serde(default)]
+    pub(super) models: RecentMap<Text, Option<Text>>,
     pub(super) turns: u64,
     pub(super) duration_ms: Option<u64>,
 }
