@@ -66,7 +66,8 @@ impl Blocks {
             | "local_image" => {
                 self.parts.push(Part::Media(image_block(&mut block)));
             }
-            "audio" | "input_audio" => {
+            "audio" | "input_audio" | "local_audio" | "localAudio" => {
+                block.ignore(&["audio_url", "audioUrl", "path"]);
                 let media_type = block.str("mimeType").unwrap_or(Cow::Borrowed("audio"));
                 let bytes = block.str("data").and_then(|data| base64_bytes(&data));
                 self.parts.push(Part::Media(placeholder("audio", &media_type, bytes).into()));
@@ -106,6 +107,16 @@ impl Blocks {
     /// All text parts as one text, without placeholders.
     pub fn words(&self) -> Text {
         join(self.parts.iter().filter(|part| matches!(part, Part::Text(_)))).text
+    }
+}
+
+impl FromIterator<Self> for Blocks {
+    fn from_iter<I: IntoIterator<Item = Self>>(all: I) -> Self {
+        all.into_iter().fold(Self::default(), |mut joined, blocks| {
+            joined.parts.extend(blocks.parts);
+            joined.unknown.extend(blocks.unknown);
+            joined
+        })
     }
 }
 

@@ -196,6 +196,65 @@ fn the_newest_channel_is_one_more() {
     assert_eq!(log.warnings(WarningKind::UnknownBlock), 1);
 }
 
+/// Items have the ids of the input and output of the model that they repeat.
+#[test]
+fn items_of_a_paginated_thread_are_paired_by_id() {
+    let log = rollout("paginated");
+    assert_eq!(
+        log.lines()[1..],
+        [
+            "user_message: Check the tests",
+            "thinking: Hm.",
+            "assistant_message: I look at it. [1]",
+            "exec(success): await tools.exec_command({cmd:'make test'})",
+            "command_execution(failed): make test",
+            "command_execution(denied): rm -r x",
+            "apply_patch(success): Makefile",
+            "mcp__db__query(failed): mcp__db__query",
+            "desk__open(success): desk__open",
+            "spawn_agent(success): Review it",
+            "system_message: sub-agent /root/judge: started",
+            "web_search(success): make, rule",
+            "view_image(success): shot.png",
+            "image_generation(success): a pear",
+            "exec_command(success): ls",
+            "list_mcp_resources(success): list_mcp_resources",
+            "system_message: sleep",
+            "system_message: review: current changes",
+            "system_message: review finished: Looks good.",
+            "compaction: context compacted",
+            "plan(success): plan",
+            "assistant_message: Done.",
+        ]
+    );
+    assert_eq!(log.result_of("exec-1"), "no rule\n");
+    assert_eq!(log.result_of("c2"), "no such table");
+    assert_eq!(log.result_of("c8"), "none");
+    assert!(log.conversation.summary.warnings.is_empty());
+}
+
+#[test]
+fn prompts_are_what_a_person_typed() {
+    let log = rollout("prompts");
+    let typed: Vec<_> =
+        log.lines().into_iter().filter(|line| line.starts_with("user_message")).collect();
+    assert_eq!(
+        typed,
+        [
+            "user_message: <skill> is what?",
+            "user_message: go on",
+            "user_message: go on",
+            "user_message: [image: image/png, 6 bytes]\n[Image #1] why grey",
+            "user_message: fix it",
+            "user_message: listen\n[audio: audio]",
+            "user_message: look\n[image: image/png, 6 bytes]",
+        ]
+    );
+    let context = log.lines().iter().filter(|line| line.starts_with("system_message")).count();
+    assert_eq!(context, 7);
+    assert!(log.conversation.summary.warnings.is_empty());
+}
+
 #[test]
 fn agents_and_their_agents() {
     let log = rollout("agents");

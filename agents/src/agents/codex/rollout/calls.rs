@@ -15,10 +15,10 @@ use crate::{
 };
 
 impl Step<'_, '_> {
-    pub(super) fn call(&mut self, call: Call<'_>, extra: Extra) {
+    pub(super) fn call(&mut self, channel: Channel, call: Call<'_>, extra: Extra) {
         let Call { id, namespace, name, input } = call;
         if let Some(id) = &id
-            && self.is_echo(EchoKind::Call, id.as_str(), Channel::Item)
+            && self.is_echo(EchoKind::Call, id.as_str(), channel)
         {
             return;
         }
@@ -27,10 +27,10 @@ impl Step<'_, '_> {
         self.cx.call(id, &action_mapper::full_name(namespace, &name), call, extra);
     }
 
-    pub(super) fn output(&mut self, output: Output, extra: Extra) {
+    pub(super) fn output(&mut self, channel: Channel, output: Output, extra: Extra) {
         let Output { id, content, success } = output;
         if let Some(id) = &id
-            && self.is_echo(EchoKind::Result, id.as_str(), Channel::Item)
+            && self.is_echo(EchoKind::Result, id.as_str(), channel)
         {
             return;
         }
@@ -80,7 +80,10 @@ impl Step<'_, '_> {
         };
         let is_search = key.is_some();
         let key = key.or_else(|| id.as_ref().map(CorrId::to_string));
-        let told = key.is_some_and(|key| self.is_echo(EchoKind::Result, &key, channel));
+        let mut told = key.is_some_and(|key| self.is_echo(EchoKind::Result, &key, channel));
+        if let (Some(id), true) = (&id, is_search) {
+            told |= self.is_echo(EchoKind::Result, id.as_str(), channel);
+        }
         if told && is_search {
             return;
         }

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
+use foldline_domain::Text;
 use serde::{Deserialize, Serialize};
 
 /// The number of items that are remembered. Echoes follow within a few lines, but the result of a call may follow the
 /// results of many parallel calls.
-const REMEMBERED: usize = 256;
+const REMEMBERED: usize = 512;
 
 /// The channel of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(super) enum EchoKind {
     Result,
     /// A compaction, which has no words in common.
     Compaction,
+    /// The id of a message or a thought, whose words may differ between channels.
+    Id,
 }
 
 /// The latest items, each with its channels.
@@ -53,26 +56,44 @@ pub(super) struct Echoes {
 impl Echoes {
     /// Whether this item appeared before on another channel.
     pub(super) fn is_echo(&mut self, kind: EchoKind, words: &str, channel: Channel) -> bool {
+        self.is_echo_of(&[fingerprint(kind, words)], channel)
+    }
+
+    /// Whether an item with any of these fingerprints appeared before on another channel.
+    pub(super) fn is_echo_of(&mut self, prints: &[u64], channel: Channel) -> bool {
+        let mut is_echo = false;
+        for print in prints {
+            if self.is_heard(*print, channel) {
+                is_echo = true;
+                continue;
+            }
+            self.heard.push_back((*print, channel as u8));
+            if self.heard.len() > REMEMBERED {
+                self.heard.pop_front();
+            }
+        }
+        is_echo
+    }
+
+    /// Whether this fingerprint appeared before on another channel; if not, it is not remembered.
+    pub(super) fn is_heard(&mut self, print: u64, channel: Channel) -> bool {
         let channel = channel as u8;
-        let print = fingerprint(kind, words.trim());
         let earlier =
             self.heard.iter_mut().find(|(heard, on)| *heard == print && on & channel == 0);
-        if let Some((_, on)) = earlier {
-            *on |= channel;
-            return true;
-        }
-        self.heard.push_back((print, channel));
-        if self.heard.len() > REMEMBERED {
-            self.heard.pop_front();
-        }
-        false
+        earlier.map(|(_, on)| *on |= channel).is_some()
     }
+}
+
+/// The fingerprints of an item: of its words, and of its id.
+pub(super) fn prints(kind: EchoKind, words: &str, id: Option<&Text>) -> Vec<u64> {
+    let id = id.map(|id| fingerprint(EchoKind::Id, &id.decode()));
+    std::iter::once(fingerprint(kind, words)).chain(id).collect()
 }
 
 /// FNV-1a, which does not depend on platform or version, so that a stored state remains valid.
 fn fingerprint(kind: EchoKind, words: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in std::iter::once(kind as u8).chain(words.bytes()) {
+    for byte in std::iter::once(kind as u8).chain(words.trim().bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     hash

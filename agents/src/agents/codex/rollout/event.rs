@@ -2,10 +2,14 @@
 
 use foldline_domain::Image;
 
-use super::limits::StatedLimit;
+use super::{
+    item::Output,
+    limits::StatedLimit,
+    prompts::{Author, Prompt},
+};
 use crate::{
     codex::{
-        snake, take_usage,
+        either, snake, take_usage,
         tools::{AgentCall, CommandExecution, FileChanges, MakeImage, McpCall, Tool, WebSearch},
     },
     content::{self, Blocks, Part},
@@ -20,12 +24,7 @@ pub enum Event<'a> {
     /// `task_complete`, `turn_aborted`.
     TurnEnded(TurnEnd),
     /// `user_message`: a prompt of the user.
-    UserMessage {
-        /// The text, with placeholders for other content.
-        content: Blocks,
-        /// Whether an old release marks it as not written by the user.
-        injected: bool,
-    },
+    UserMessage(Prompt),
     AgentMessage(Text),
     /// `agent_reasoning`, `agent_reasoning_raw_content`.
     Thought(Text),
@@ -70,12 +69,18 @@ pub struct TurnEnd {
 /// An item of `item_completed`.
 #[derive(Clone, Debug)]
 pub enum CompletedItem<'a> {
-    /// `UserMessage`.
-    User(Blocks),
+    /// `UserMessage`, `HookPrompt`.
+    User(Prompt),
     /// `AgentMessage`.
-    Agent(Blocks),
+    Agent(Option<Text>, Blocks),
     /// `Reasoning`.
-    Thoughts(Vec<Text>),
+    Thoughts(Option<Text>, Vec<Text>),
+    /// `FunctionCallOutput`: the name of the tool, and its output.
+    Output(String, Output),
+    /// `ContextCompaction`.
+    Compaction,
+    /// `SubAgentActivity`, `EnteredReviewMode`, `ExitedReviewMode`, `Sleep`: a message of the program with all its fields.
+    Notice(Text, Vec<(String, Json)>),
     /// A tool.
     Tool(Option<CorrId>, Tool<'a>),
     /// An unknown type.
@@ -84,7 +89,9 @@ pub enum CompletedItem<'a> {
 
 impl<'a> Event<'a> {
     /// Reads a payload, if its type is known.
-    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+    ///
+    /// `is_inherited`: the person typed it in the parent's session.
+    pub(super) fn take(kind: &str, is_inherited: bool, payload: &mut Object<'a>) -> Option<Self> {
         Some(match kind {
             "task_started" | "turn_started" => {
                 payload.ignore(&["turn_id", "started_at", "model_context_window", "trace_id"]);
@@ -94,7 +101,7 @@ impl<'a> Event<'a> {
             "task_complete" | "turn_complete" | "turn_aborted" => {
                 Self::TurnEnded(TurnEnd::take(kind, payload))
             }
-            "user_message" => take_user_message(payload),
+            "user_message" => Self::UserMessage(take_user_message(is_inherited, payload)),
             "agent_message" => {
                 payload.ignore(&["phase", "memory_citation"]);
                 Self::AgentMessage(payload.text("message").unwrap_or_default())
@@ -114,7 +121,7 @@ impl<'a> Event<'a> {
             }
             "item_completed" => {
                 payload.ignore(&["thread_id", "turn_id", "started_at_ms", "completed_at_ms"]);
-                let (item, unknown) = CompletedItem::read(payload.raw("item")?);
+                let (item, unknown) = CompletedItem::read(is_inherited, payload.raw("item")?);
                 Self::Completed(item, unknown)
             }
             "error" => {
@@ -131,6 +138,7 @@ impl<'a> Event<'a> {
                 Self::Settings(Box::new(Session {
                     cwd: settings.text("cwd"),
                     model: settings.text("model"),
+                    provider: settings.text("model_provider_id"),
                     reasoning_effort: settings.text("reasoning_effort"),
                     ..Session::default()
                 }))
@@ -176,12 +184,14 @@ fn take_tool<'a>(kind: &str, payload: &mut Object<'a>) -> Option<(Option<CorrId>
 fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
     let text = match kind {
         "entered_review_mode" => {
-            let hint = payload.get_str("user_facing_hint").or_else(|| payload.get_str("prompt"));
+            let hints = ["user_facing_hint", "prompt", "review"];
+            let hint = hints.into_iter().find_map(|name| payload.get_str(name));
             hint.map_or("review".into(), |hint| format!("review: {hint}"))
         }
         "exited_review_mode" => {
             let output = payload.get("review_output").and_then(value::object);
             let words = output.and_then(|mut output| output.str("overall_explanation"));
+            let words = words.or_else(|| payload.get_str("review"));
             words.map_or("review finished".into(), |words| format!("review finished: {words}"))
         }
         "undo_completed" => {
@@ -207,6 +217,7 @@ fn notice(kind: &str, payload: &mut Object<'_>) -> Option<Text> {
             let objective = goal.str("objective").unwrap_or_default();
             format!("goal {}: {objective}", goal.str("status").unwrap_or_default())
         }
+        "sleep" => "sleep".into(),
         "thread_rolled_back" => "turns rolled back".into(),
         "warning" | "stream_error" | "background_event" => {
             payload.str("message").unwrap_or_default().into_owned()
@@ -239,7 +250,7 @@ impl TurnEnd {
     }
 }
 
-fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
+fn take_user_message(is_inherited: bool, payload: &mut Object<'_>) -> Prompt {
     let text = payload.text("message").unwrap_or_default();
     let mut content = Blocks::from(text);
     for key in ["images", "local_images"] {
@@ -256,29 +267,52 @@ fn take_user_message<'a>(payload: &mut Object<'_>) -> Event<'a> {
     }
     let kind = payload.str("kind").unwrap_or_default();
     payload.ignore(&["text_elements", "client_id"]);
-    let injected = matches!(&*kind, "environment_context" | "user_instructions");
-    Event::UserMessage { content, injected }
+    // Old releases mark context by its kind.
+    let is_context = matches!(&*kind, "environment_context" | "user_instructions");
+    Prompt { id: None, content, author: author(is_context || is_inherited) }
+}
+
+/// The author of a prompt.
+fn author(is_context: bool) -> Author {
+    if is_context { Author::Program } else { Author::Person }
 }
 
 impl<'a> CompletedItem<'a> {
-    fn read(raw: Raw<'a>) -> (Self, Fields<'a>) {
+    fn read(is_inherited: bool, raw: Raw<'a>) -> (Self, Fields<'a>) {
         let mut item: Object<'a> = value::object(raw).unwrap_or_default();
         let name = item.str("type").unwrap_or_default();
         let kind = snake(&name);
         let id = item.corr_id("id");
+        let text_id = || id.as_ref().map(|id| Text::from(id.as_str()));
         let read = match &*kind {
             "user_message" => {
                 item.ignore(&["client_id"]);
-                Self::User(item.raw("content").map(Blocks::read).unwrap_or_default())
+                let content = item.raw("content").map(Blocks::read).unwrap_or_default();
+                Self::User(Prompt { id: text_id(), content, author: author(is_inherited) })
+            }
+            "hook_prompt" => {
+                let content = hook_prompt(&mut item);
+                Self::User(Prompt { id: text_id(), content, author: Author::Program })
             }
             "agent_message" => {
                 item.ignore(&["phase", "memory_citation"]);
-                Self::Agent(item.raw("content").map(Blocks::read).unwrap_or_default())
+                let content = item.raw("content").map(Blocks::read).unwrap_or_default();
+                Self::Agent(text_id(), content)
             }
             "reasoning" => {
                 let summary = item.texts("summary_text").unwrap_or_default();
                 let content = item.texts("raw_content").unwrap_or_default();
-                Self::Thoughts(if summary.is_empty() { content } else { summary })
+                Self::Thoughts(text_id(), if summary.is_empty() { content } else { summary })
+            }
+            "function_call_output" => {
+                let tool = item.get_str("name").unwrap_or_default().into_owned();
+                let output = Output::take(&mut item);
+                Self::Output(tool, Output { id: output.id.or(id), ..output })
+            }
+            "context_compaction" => Self::Compaction,
+            "sub_agent_activity" | "entered_review_mode" | "exited_review_mode" | "sleep" => {
+                let text = notice(&kind, &mut item).unwrap_or_default();
+                Self::Notice(text, std::mem::take(&mut item).into_extra().collect())
             }
             // A tool of an extension; the observed ones search the web.
             "extension" if item.has("action") || item.has("query") => {
@@ -292,6 +326,17 @@ impl<'a> CompletedItem<'a> {
         };
         (read, item.rest())
     }
+}
+
+/// The text of a hook, as the message to the model states it.
+fn hook_prompt(item: &mut Object<'_>) -> Blocks {
+    let fragments = item.array("fragments").unwrap_or_default().into_iter().filter_map(|raw| {
+        let mut fragment: Object<'_> = value::object(raw)?;
+        let hook = either(&mut fragment, "hook_run_id", Object::str).unwrap_or_default();
+        let text = fragment.str("text").unwrap_or_default();
+        Some(format!("<hook_prompt hook_run_id=\"{hook}\">{text}</hook_prompt>"))
+    });
+    fragments.map(|text| Blocks::from(Text::from(text))).collect()
 }
 
 /// Takes all tokens of the thread so far and those of the last request. Unknown fields stay, as `info.name`.

@@ -1,26 +1,21 @@
 //! The wire types of `response_item`: input or output of the model.
 
+use super::prompts;
 use crate::{
     codex::{
         result::Status,
         tools::{MakeImage, Tool, WebSearch},
     },
-    content::Blocks,
+    content::{Blocks, Part},
     prelude::*,
 };
 
 /// Input or output of the model.
 #[derive(Clone, Debug)]
 pub enum ResponseItem<'a> {
-    /// `message`.
-    Message {
-        /// `user`, `assistant`, `developer`, `system`.
-        role: Cow<'a, str>,
-        id: Option<Text>,
-        content: Blocks,
-    },
-    /// `reasoning`: the parts of the summary, otherwise of the thought itself.
-    Reasoning(Vec<Text>),
+    Message(Message<'a>),
+    /// `reasoning`: its id, and the parts of the summary, otherwise of the thought itself.
+    Reasoning(Option<Text>, Vec<Text>),
     /// `function_call`, `custom_tool_call`, `local_shell_call`, `tool_search_call`.
     Call(Call<'a>),
     /// `function_call_output`, `custom_tool_call_output`, `tool_search_output`.
@@ -35,8 +30,19 @@ pub enum ResponseItem<'a> {
         /// The unencrypted content.
         content: Blocks,
     },
-    /// `ghost_snapshot`, `compaction`: internal data of the program.
+    /// `ghost_snapshot`, `compaction`, `additional_tools`: internal data of the program.
     Nothing,
+}
+
+/// `message`.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    /// `user`, `assistant`, `developer`, `system`.
+    pub role: Cow<'a, str>,
+    pub id: Option<Text>,
+    pub content: Blocks,
+    /// Blocks that the person did not type, if the message states the kind of each; the others are the content.
+    pub context: Option<Blocks>,
 }
 
 /// A call of a function or a custom tool.
@@ -61,17 +67,12 @@ pub struct Output {
 
 impl<'a> ResponseItem<'a> {
     /// Reads a payload, if its type is known.
-    pub(super) fn take(kind: &str, payload: &mut Object<'a>) -> Option<Self> {
+    ///
+    /// `is_inherited`: the person typed it in the parent's session.
+    pub(super) fn take(kind: &str, is_inherited: bool, payload: &mut Object<'a>) -> Option<Self> {
         let item = match kind {
-            "message" => {
-                payload.ignore(&["phase", "end_turn"]);
-                Self::Message {
-                    role: payload.str("role").unwrap_or_default(),
-                    id: payload.text("id"),
-                    content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
-                }
-            }
-            "reasoning" => Self::Reasoning(take_reasoning(payload)),
+            "message" => Self::Message(Message::take(is_inherited, payload)),
+            "reasoning" => Self::Reasoning(payload.text("id"), take_reasoning(payload)),
             "function_call" => Self::Call(Call::take(payload, "arguments")),
             "custom_tool_call" => Self::Call(Call::take(payload, "input")),
             "tool_search_call" => {
@@ -110,8 +111,8 @@ impl<'a> ResponseItem<'a> {
                 payload.ignore(&["ghost_commit"]);
                 Self::Nothing
             }
-            "compaction" | "context_compaction" => {
-                payload.ignore(&["encrypted_content"]);
+            "compaction" | "context_compaction" | "compaction_trigger" | "additional_tools" => {
+                payload.ignore(&["encrypted_content", "role", "tools"]);
                 Self::Nothing
             }
             _ => return None,
@@ -119,6 +120,38 @@ impl<'a> ResponseItem<'a> {
         payload.ignore(&["id", "metadata", "internal_chat_message_metadata_passthrough"]);
         Some(item)
     }
+}
+
+impl<'a> Message<'a> {
+    fn take(is_inherited: bool, payload: &mut Object<'a>) -> Self {
+        payload.ignore(&["phase", "end_turn"]);
+        let role = payload.str("role").unwrap_or_default();
+        let raw = payload.raw("content");
+        let mut stated = payload.object("internal_chat_message_metadata_passthrough");
+        let kinds = stated.as_mut().and_then(|stated| stated.texts("content_item_kinds"));
+        let mut content = raw.map(Blocks::read).unwrap_or_default();
+        let mut context = None;
+        if is_inherited && role == "user" {
+            context = Some(std::mem::take(&mut content));
+        } else if let (Some(kinds), Some(raw), "user") = (kinds, raw, &*role) {
+            let blocks: Vec<_> = value::elements(raw).unwrap_or_default();
+            if blocks.len() == kinds.len() && !kinds.is_empty() {
+                let both = blocks.into_iter().map(Blocks::read).zip(&kinds);
+                let (typed, other): (Vec<_>, Vec<_>) =
+                    both.partition(|(block, kind)| is_typed(block, &kind.decode()));
+                let join =
+                    |all: Vec<(Blocks, &Text)>| all.into_iter().map(|(block, _)| block).collect();
+                (content, context) = (join(typed), Some(join(other)));
+            }
+        }
+        Self { role, id: payload.text("id"), content, context }
+    }
+}
+
+/// Whether a person typed, or added, a block of this kind: `user.text`, an image.
+fn is_typed(block: &Blocks, kind: &str) -> bool {
+    let is_image = |part: &Part| matches!(part, Part::Media(_)) || prompts::is_image_tag(part);
+    kind == "user.text" || kind.starts_with("user.") && block.parts.iter().all(is_image)
 }
 
 impl<'a> Call<'a> {
@@ -135,7 +168,7 @@ impl<'a> Call<'a> {
 }
 
 impl Output {
-    fn take(payload: &mut Object<'_>) -> Self {
+    pub(super) fn take(payload: &mut Object<'_>) -> Self {
         let id = payload.corr_id("call_id");
         payload.ignore(&["name"]);
         let Some(raw) = payload.raw("output") else { return Self { id, ..Self::default() } };

@@ -15,6 +15,8 @@ pub enum RolloutJson<'a> {
         facts: Box<Session>,
         /// Whether it begins with the history of another session.
         forked: bool,
+        /// Whether items state what a person typed.
+        is_paginated: bool,
     },
     /// `turn_context`: the settings of a turn.
     TurnContext { turn_id: Option<Text>, settings: Box<Session> },
@@ -26,7 +28,7 @@ pub enum RolloutJson<'a> {
     Event(Event<'a>),
     /// `compacted`: the history was replaced by a summary.
     Compacted(Text),
-    /// `world_state`, `inter_agent_communication_metadata`: not part of the conversation.
+    /// `world_state`, `security_risk_score`: not part of the conversation.
     Nothing,
 }
 
@@ -74,11 +76,17 @@ impl<'a> RolloutJson<'a> {
             }
             name @ ("response_item" | "event_msg") => {
                 let is_event = name == "event_msg";
+                let metadata = line.object("metadata").or_else(|| payload.object("metadata"));
+                let is_inherited = metadata
+                    .is_some_and(|mut stated| stated.bool("inherited_user_message") == Some(true));
                 let kind = payload.str("type").unwrap_or_default();
                 header.name = format!("{name}/{kind}").into();
                 let read = match is_event {
-                    true => Event::take(&kind, &mut payload).map(Self::Event),
-                    false => ResponseItem::take(&kind, &mut payload).map(Self::ResponseItem),
+                    true => Event::take(&kind, is_inherited, &mut payload).map(Self::Event),
+                    false => {
+                        let item = ResponseItem::take(&kind, is_inherited, &mut payload);
+                        item.map(Self::ResponseItem)
+                    }
                 };
                 let Some(json) = read else { return Parsed::Unknown };
                 json
@@ -101,6 +109,7 @@ impl<'a> RolloutJson<'a> {
         let parent = payload.str("parent_thread_id").map(SessionId::from);
         let spawned_by = payload.raw("source").and_then(parent_of_source);
         let forked = forked_from.is_some();
+        let is_paginated = payload.str("history_mode").is_some_and(|mode| mode == "paginated");
         let facts = Session {
             session_id: own_id.map(SessionId::from),
             // The session that started this one as a sub-agent, or from which it was forked.
@@ -115,9 +124,11 @@ impl<'a> RolloutJson<'a> {
         // Instructions are not messages; the rest is internal data of the program.
         payload.ignore(&["session_id", "timestamp", "originator", "git"]);
         payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
-        payload.ignore(&["thread_source", "history_mode", "context_window"]);
+        payload.ignore(&["thread_source", "context_window"]);
+        payload.ignore(&["history_base", "forked_from_ordinal_exclusive"]);
+        payload.ignore(&["subagent_history_start_ordinal", "creator_account_id"]);
         payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
-        Self::SessionMeta { facts: Box::new(facts), forked }
+        Self::SessionMeta { facts: Box::new(facts), forked, is_paginated }
     }
 }
 
@@ -131,7 +142,9 @@ pub(super) fn is_known(name: &str) -> bool {
         "compacted",
         "token_usage_record",
         "world_state",
+        "inter_agent_communication",
         "inter_agent_communication_metadata",
+        "security_risk_score",
     ];
     known.contains(&name)
 }

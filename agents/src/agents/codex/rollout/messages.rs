@@ -1,16 +1,12 @@
-//! Messages in a rollout file: of the user, the agent, other agents and the program.
+//! Messages in a rollout file: of the agent, other agents and the program.
 
 use super::{
-    echoes::{Channel, EchoKind},
+    echoes::{self, Channel, EchoKind},
+    item::Message,
+    prompts::{Author, Prompt},
     session::Step,
 };
-use crate::{
-    content::{Blocks, Part},
-    prelude::*,
-};
-
-/// Elements that the program adds to user messages, in addition to those with `_` in their name.
-const INJECTED: [&str; 3] = ["INSTRUCTIONS", "skill", "instructions"];
+use crate::{content::Blocks, prelude::*};
 
 impl Step<'_, '_> {
     /// Reports unknown blocks.
@@ -20,49 +16,26 @@ impl Step<'_, '_> {
         }
     }
 
-    pub(super) fn message(
-        &mut self,
-        role: &str,
-        id: Option<Text>,
-        content: &Blocks,
-        mut extra: Extra,
-    ) {
-        match role {
-            "user" => self.user_message(Channel::Item, content, false, id, extra),
-            "assistant" => self.agent_message(Channel::Item, content, id, extra),
+    pub(super) fn message(&mut self, message: Message<'_>, mut extra: Extra) {
+        let Message { role, id, content, context } = message;
+        match &*role {
+            "user" => {
+                let author = if context.is_some() { Author::Person } else { Author::Unstated };
+                let is_context = content.parts.is_empty();
+                if let Some(content) = context.filter(|context| *context != Blocks::default()) {
+                    let id = id.clone().filter(|_| is_context);
+                    let prompt = Prompt { id, content, author: Author::Program };
+                    self.user_message(Channel::Item, prompt, std::mem::take(&mut extra));
+                }
+                self.user_message(Channel::Item, Prompt { id, content, author }, extra);
+            }
+            "assistant" => self.agent_message(Channel::Item, &content, id, extra),
             // Context that the program gives to the model.
-            _ => {
-                self.blocks(content);
+            role => {
+                self.blocks(&content);
                 extra.push(("role".to_owned(), Json::from(Text::from(role))));
                 self.cx.entry(NormalizedEntryType::SystemMessage, content.content(), (id, extra));
             }
-        }
-    }
-
-    pub(super) fn user_message(
-        &mut self,
-        channel: Channel,
-        content: &Blocks,
-        injected: bool,
-        id: Option<Text>,
-        mut extra: Extra,
-    ) {
-        self.blocks(content);
-        let content = without_image_tags(content);
-        let (said, words) = (content.content(), content.words());
-        let decoded = words.decode();
-        let context = if channel == Channel::Event { None } else { injected_context(&decoded) };
-        if injected || context.is_some() {
-            // An event also reports an aborted turn.
-            if context == Some("turn_aborted")
-                && self.is_echo(EchoKind::Notice, "turn aborted", channel)
-            {
-                return;
-            }
-            extra.push(("role".to_owned(), Json::from(Text::from("user"))));
-            self.cx.entry(NormalizedEntryType::SystemMessage, said, (id, extra));
-        } else if !said.is_empty() && !self.is_echo(EchoKind::User, &decoded, channel) {
-            self.cx.entry(NormalizedEntryType::UserMessage, said, (id, extra));
         }
     }
 
@@ -75,14 +48,19 @@ impl Step<'_, '_> {
     ) {
         self.blocks(content);
         let said = content.content();
-        if !said.is_empty() && !self.is_echo(EchoKind::Agent, &content.words().decode(), channel) {
+        let prints = echoes::prints(EchoKind::Agent, &content.words().decode(), id.as_ref());
+        if !said.is_empty() && !self.memory.echoes.is_echo_of(&prints, channel) {
             self.cx.entry(NormalizedEntryType::AssistantMessage, said, (id, extra));
         }
     }
 
-    pub(super) fn thoughts(&mut self, channel: Channel, thoughts: Vec<Text>) {
+    pub(super) fn thoughts(&mut self, channel: Channel, id: Option<Text>, thoughts: Vec<Text>) {
+        let mut thoughts = thoughts;
+        thoughts.retain(|thought| !thought.is_empty());
+        let id = id.filter(|_| !thoughts.is_empty());
+        let is_told = id.is_some_and(|id| self.is_echo(EchoKind::Id, &id.decode(), channel));
         for thought in thoughts {
-            if !thought.is_empty() && !self.is_echo(EchoKind::Thought, &thought.decode(), channel) {
+            if !self.is_echo(EchoKind::Thought, &thought.decode(), channel) && !is_told {
                 self.cx.entry(NormalizedEntryType::Thinking, thought, ());
             }
         }
@@ -91,6 +69,7 @@ impl Step<'_, '_> {
     /// Emits a message between agents, which is neither a prompt nor an answer.
     pub(super) fn between_agents(
         &mut self,
+        channel: Channel,
         author: Option<Text>,
         recipient: Option<Text>,
         content: &Blocks,
@@ -101,7 +80,15 @@ impl Step<'_, '_> {
         extra.extend(
             known.into_iter().filter_map(|(name, who)| Some((name.to_owned(), who?.into()))),
         );
-        self.cx.entry(NormalizedEntryType::SystemMessage, content.content(), extra);
+        self.notice(channel, content.content(), extra);
+    }
+
+    /// Emits a message of the program.
+    pub(super) fn notice(&mut self, channel: Channel, said: impl Into<Content>, extra: Extra) {
+        let said = said.into();
+        if said.is_empty() || !self.is_echo(EchoKind::Notice, &said.text.decode(), channel) {
+            self.cx.entry(NormalizedEntryType::SystemMessage, said, extra);
+        }
     }
 
     pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Extra) {
@@ -123,66 +110,5 @@ impl Step<'_, '_> {
             }
         };
         self.cx.entry(kind, content, ());
-    }
-}
-
-/// The name of the element that encloses a text, if the program adds such texts with the role of the user.
-fn injected_context(text: &str) -> Option<&str> {
-    let text = text.trim();
-    if text.starts_with("# AGENTS.md instructions") {
-        return Some("AGENTS.md");
-    }
-    let (name, _) = text.strip_prefix('<')?.split_once(['>', ' ', '\n'])?;
-    let is_name =
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-    let closed = text.strip_suffix('>')?.strip_suffix(name)?.ends_with("</");
-    let known = name.contains('_') || INJECTED.contains(&name);
-    (is_name && closed && known).then_some(name)
-}
-
-/// Removes `<image name=..>` and `</image>` around an image, since the placeholder is sufficient.
-fn without_image_tags(content: &Blocks) -> Blocks {
-    let has_image = content.parts.iter().any(|part| matches!(part, Part::Media(_)));
-    if !has_image {
-        return Blocks { parts: content.parts.clone(), unknown: Vec::new() };
-    }
-    let is_tag = |part: &Part| match part {
-        Part::Text(text) => {
-            let text = text.decode();
-            let text = text.trim();
-            text == "</image>" || (text.starts_with("<image") && text.ends_with('>'))
-        }
-        Part::Media(_) => false,
-    };
-    let parts = content.parts.iter().filter(|part| !is_tag(part)).cloned().collect();
-    Blocks { parts, unknown: Vec::new() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn context_is_told_from_words() {
-        assert_eq!(
-            injected_context("<environment_context>\n  <cwd>/</cwd>\n</environment_context>"),
-            Some("environment_context")
-        );
-        assert_eq!(
-            injected_context("# AGENTS.md instructions for /work\n\n<INSTRUCTIONS>"),
-            Some("AGENTS.md")
-        );
-        assert_eq!(injected_context("<skill>\n<name>x</name>\n</skill>"), Some("skill"));
-        for words in [
-            "hello",
-            "<div>hello</div>",
-            "<environment_context> is what?",
-            "<",
-            "< a_b >",
-            "",
-            "<_>",
-        ] {
-            assert_eq!(injected_context(words), None, "{words}");
-        }
     }
 }

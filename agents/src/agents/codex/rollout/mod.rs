@@ -12,12 +12,13 @@ mod item;
 mod limits;
 mod line;
 mod messages;
+mod prompts;
 mod session;
 
 use self::{
     echoes::Channel,
     event::{CompletedItem, Event},
-    item::ResponseItem,
+    item::{Call, ResponseItem},
     line::{RolloutJson, is_known},
     session::{CodexRolloutMemory, Step},
 };
@@ -63,7 +64,11 @@ impl Executor for CodexRollout {
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let mut step = Step { memory, cx };
-        if let RolloutJson::SessionMeta { facts, forked } = line {
+        if !line.is_prompt() {
+            step.release(usize::MAX);
+        }
+        if let RolloutJson::SessionMeta { facts, forked, is_paginated } = line {
+            step.memory.states_prompts |= is_paginated;
             return step.session_meta(*facts, forked);
         }
         step.follow_replay();
@@ -77,13 +82,30 @@ impl Executor for CodexRollout {
         }
     }
 
+    fn end(&self, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
+        Step { memory, cx }.release(usize::MAX);
+    }
+
     fn is_ignored(&self, line: &RolloutJson<'_>) -> bool {
         match line {
             RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
             // The thought is encrypted.
-            RolloutJson::ResponseItem(ResponseItem::Reasoning(thoughts)) => thoughts.is_empty(),
+            RolloutJson::ResponseItem(ResponseItem::Reasoning(_, thoughts)) => thoughts.is_empty(),
             RolloutJson::Event(Event::TokenCount { total, limits, .. }) => {
                 total.is_none() && limits.is_empty()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl RolloutJson<'_> {
+    /// Whether this is a message with the role of the user.
+    fn is_prompt(&self) -> bool {
+        match self {
+            Self::ResponseItem(ResponseItem::Message(message)) => message.role == "user",
+            Self::Event(event) => {
+                matches!(event, Event::UserMessage(_) | Event::Completed(CompletedItem::User(_), _))
             }
             _ => false,
         }
@@ -93,15 +115,13 @@ impl Executor for CodexRollout {
 impl Step<'_, '_> {
     fn response_item(&mut self, item: ResponseItem<'_>, extra: Extra) {
         match item {
-            ResponseItem::Message { role, id, content } => {
-                self.message(&role, id, &content, extra);
-            }
-            ResponseItem::Reasoning(thoughts) => self.thoughts(Channel::Item, thoughts),
-            ResponseItem::Call(call) => self.call(call, extra),
-            ResponseItem::Output(output) => self.output(output, extra),
+            ResponseItem::Message(message) => self.message(message, extra),
+            ResponseItem::Reasoning(id, thoughts) => self.thoughts(Channel::Item, id, thoughts),
+            ResponseItem::Call(call) => self.call(Channel::Item, call, extra),
+            ResponseItem::Output(output) => self.output(Channel::Item, output, extra),
             ResponseItem::Hosted(id, tool) => self.ended(Channel::Item, id, &tool, extra),
             ResponseItem::AgentMessage { author, recipient, content } => {
-                self.between_agents(author, recipient, &content, extra);
+                self.between_agents(Channel::Item, author, recipient, &content, extra);
             }
             ResponseItem::Nothing => {}
         }
@@ -111,13 +131,11 @@ impl Step<'_, '_> {
         match event {
             Event::TurnStarted => self.turn_started(),
             Event::TurnEnded(end) => self.turn_ended(end),
-            Event::UserMessage { content, injected } => {
-                self.user_message(Channel::Event, &content, injected, None, extra);
-            }
+            Event::UserMessage(prompt) => self.user_message(Channel::Event, prompt, extra),
             Event::AgentMessage(text) => {
                 self.agent_message(Channel::Event, &text.into(), None, extra);
             }
-            Event::Thought(text) => self.thoughts(Channel::Event, vec![text]),
+            Event::Thought(text) => self.thoughts(Channel::Event, None, vec![text]),
             Event::TokenCount { total, last, limits } => {
                 self.limits(limits);
                 self.token_count(total, last);
@@ -133,8 +151,7 @@ impl Step<'_, '_> {
                 self.error(Channel::Event, message, [fields, extra].concat());
             }
             Event::Notice(text, fields) => {
-                let extra = [fields, extra].concat();
-                self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
+                self.notice(Channel::Event, text, [fields, extra].concat());
             }
             Event::Compacted => self.compacted(Channel::Event, Default::default()),
             Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
@@ -145,11 +162,21 @@ impl Step<'_, '_> {
     fn completed(&mut self, item: CompletedItem<'_>, extra: Extra) {
         let channel = Channel::Completed;
         match item {
-            CompletedItem::User(content) => {
-                self.user_message(channel, &content, false, None, extra);
+            CompletedItem::User(prompt) => self.user_message(channel, prompt, extra),
+            CompletedItem::Agent(id, content) => self.agent_message(channel, &content, id, extra),
+            CompletedItem::Thoughts(id, thoughts) => self.thoughts(channel, id, thoughts),
+            CompletedItem::Output(tool, output) => {
+                let is_known = output.id.as_ref().is_some_and(|id| self.cx.calls().knows(id));
+                if !is_known {
+                    let (id, name) = (output.id.clone(), tool.into());
+                    self.call(channel, Call { id, name, ..Call::default() }, Vec::new());
+                }
+                self.output(channel, output, extra);
             }
-            CompletedItem::Agent(content) => self.agent_message(channel, &content, None, extra),
-            CompletedItem::Thoughts(thoughts) => self.thoughts(channel, thoughts),
+            CompletedItem::Compaction => self.compacted(channel, Text::default()),
+            CompletedItem::Notice(text, fields) => {
+                self.notice(channel, text, [fields, extra].concat());
+            }
             CompletedItem::Tool(id, tool) => self.ended(channel, id, &tool, extra),
             CompletedItem::Unknown(name, item) => {
                 self.cx.unknown_block(&name, item);

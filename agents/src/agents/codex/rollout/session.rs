@@ -8,6 +8,7 @@ use super::{
     event::TurnEnd,
     limits::StatedLimit,
     line::UsageRecord,
+    prompts::Held,
 };
 use crate::{
     codex::{Counter, result::CodexResult},
@@ -169,6 +170,12 @@ impl Step<'_, '_> {
 pub struct CodexRolloutMemory {
     pub(super) session: SessionMemory,
     pub(super) echoes: Echoes,
+    /// Messages with the role of the user, until the next line.
+    #[serde(default)]
+    pub(super) held: Vec<Held>,
+    /// Whether events or items state which messages a person typed.
+    #[serde(default)]
+    pub(super) states_prompts: bool,
     /// The number of calls without an id.
     pub(super) unnamed: u64,
 }

@@ -33,7 +33,7 @@ impl<'a> AgentCall<'a> {
         let states = either(item, "agents_states", Object::object);
         let states = states.map(Object::rest).unwrap_or_default();
         let lines: Vec<_> = states.iter().map(|(thread, raw)| state_line(thread, *raw)).collect();
-        item.ignore(&["sender_thread_id", "senderThreadId"]);
+        item.ignore(&["sender_thread_id", "senderThreadId", "model", "reasoning_effort"]);
         Self {
             tool: Cow::Owned(snake(&tool).into_owned()),
             prompt: item.text("prompt"),

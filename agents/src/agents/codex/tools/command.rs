@@ -27,11 +27,11 @@ impl CommandExecution {
         let taken = Self {
             command: object.take("command", command_line).unwrap_or_default(),
             output: either(object, "aggregated_output", Object::text).or_else(|| {
-                let (stdout, stderr) = (object.text("stdout")?, object.text("stderr"));
-                Some(match stderr.filter(|stderr| !stderr.is_empty()) {
-                    Some(stderr) => Text::from(format!("{stdout}{stderr}")),
-                    None => stdout,
-                })
+                let (stdout, stderr) = (object.text("stdout"), object.text("stderr"));
+                match (stdout, stderr.filter(|stderr| !stderr.is_empty())) {
+                    (Some(stdout), Some(stderr)) => Some(format!("{stdout}{stderr}").into()),
+                    (stdout, stderr) => stdout.or(stderr),
+                }
             }),
             exit_code: either(object, "exit_code", exit_code),
             status: Status::take(object),
