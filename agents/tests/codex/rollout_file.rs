@@ -440,6 +440,41 @@ fn each_response_counts_once_under_its_id() {
     assert_eq!(log.usage().cache_write_tokens, Some(20));
 }
 
+/// The request of a total is known by the thread and the total: its size and the tier may determine its price.
+#[test]
+fn service_tiers_and_single_requests_are_stated() {
+    let event = |payload: &str| format!(r#"{{"type":"event_msg","payload":{payload}}}"#);
+    let tier = |tier: &str| {
+        let settings = format!(r#"{{"model":"gpt-a","service_tier":"{tier}"}}"#);
+        event(&format!(r#"{{"type":"thread_settings_applied","thread_settings":{settings}}}"#))
+    };
+    let count = |total: u64, last: u64| {
+        event(&format!(
+            r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{total}}},"last_token_usage":{{"input_tokens":{last}}}}}}}"#
+        ))
+    };
+    let meta = r#"{"type":"session_meta","payload":{"id":"t"}}"#.to_owned();
+    let (a, b, c) = (tier("default"), tier("fast"), tier("flex"));
+    let lines = [meta, a, count(100, 100), b, count(150, 50), count(250, 50), c, count(260, 10)];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    let used = log.events.iter().filter_map(|event| match event {
+        DomainEvent::Usage { usage, model, message_id, .. } => {
+            let id = message_id.as_ref().map(Text::to_string);
+            Some((model.as_ref()?.to_string(), id, usage.input_tokens?))
+        }
+        _ => None,
+    });
+    let id = |id: &str| Some(id.to_owned());
+    let expected = [
+        ("gpt-a".to_owned(), id("t/100-0-100"), 100),
+        ("gpt-a priority".to_owned(), id("t/150-0-50"), 50),
+        // Two requests.
+        ("gpt-a priority".to_owned(), None, 100),
+        ("gpt-a flex".to_owned(), id("t/260-0-10"), 10),
+    ];
+    assert_eq!(used.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn images_are_not_carried_along() {
     let log = rollout("images");

@@ -6,6 +6,7 @@ use super::{
     item::Output,
     limits::StatedLimit,
     prompts::{Author, Prompt},
+    session::Terms,
 };
 use crate::{
     codex::{
@@ -48,8 +49,8 @@ pub enum Event<'a> {
     Notice(Text, Vec<(String, Json)>),
     Compacted,
     Title(Option<Text>),
-    /// `thread_settings_applied`.
-    Settings(Box<Session>),
+    /// `thread_settings_applied`, with the terms of the price.
+    Settings(Box<Session>, Option<Terms>),
 }
 
 /// The end of a turn.
@@ -135,13 +136,15 @@ impl<'a> Event<'a> {
             }
             "thread_settings_applied" => {
                 let mut settings = payload.object("thread_settings").unwrap_or_default();
-                Self::Settings(Box::new(Session {
+                let terms = settings.str("service_tier").and_then(|tier| Terms::of_tier(&tier));
+                let facts = Session {
                     cwd: settings.text("cwd"),
                     model: settings.text("model"),
                     provider: settings.text("model_provider_id"),
                     reasoning_effort: settings.text("reasoning_effort"),
                     ..Session::default()
-                }))
+                };
+                Self::Settings(Box::new(facts), terms)
             }
             _ => match take_tool(kind, payload) {
                 Some((id, tool)) => {

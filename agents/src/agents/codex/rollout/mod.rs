@@ -155,7 +155,10 @@ impl Step<'_, '_> {
             }
             Event::Compacted => self.compacted(Channel::Event, Default::default()),
             Event::Title(title) => self.cx.session(Session { title, ..Session::default() }),
-            Event::Settings(settings) => self.cx.session(*settings),
+            Event::Settings(settings, terms) => {
+                self.memory.session.terms = terms;
+                self.cx.session(*settings);
+            }
         }
     }
 

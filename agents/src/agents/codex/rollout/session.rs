@@ -137,7 +137,7 @@ impl Step<'_, '_> {
         session.responses.push(id, ());
         let of_turn = turn_id.and_then(|turn_id| session.models.get(&turn_id).cloned()).flatten();
         let model = of_turn.or_else(|| self.cx.known().model.clone());
-        self.cx.usage_of_message(response_id, model, usage);
+        self.usage(response_id, model, usage);
     }
 
     pub(super) fn token_count(&mut self, total: Option<TokenUsage>, last: Option<TokenUsage>) {
@@ -160,8 +160,24 @@ impl Step<'_, '_> {
         }
         let more = session.counter.advance(total, last);
         if let Some(usage) = more.filter(|_| !replayed) {
-            self.cx.usage(usage);
+            // A single request, whose size may determine its price.
+            let id = session.own_id.as_ref().filter(|_| last == Some(usage)).map(|thread| {
+                let counts = [total.input_tokens, total.output_tokens, usage.input_tokens];
+                let [input, output, request] = counts.map(Option::unwrap_or_default);
+                Text::from(format!("{thread}/{input}-{output}-{request}"))
+            });
+            self.usage(id, self.cx.known().model.clone(), usage);
         }
+    }
+
+    /// Reports the usage of a model. Other terms have other prices, so they are part of its name.
+    fn usage(&mut self, request: Option<Text>, model: Option<Text>, usage: TokenUsage) {
+        let model = match (model, self.memory.session.terms) {
+            (Some(model), Some(Terms::Flex)) => Some(format!("{model} flex").into()),
+            (Some(model), Some(Terms::Priority)) => Some(format!("{model} priority").into()),
+            (model, _) => model,
+        };
+        self.cx.usage_of_message(request, model, usage);
     }
 }
 
@@ -202,8 +218,30 @@ pub(super) struct SessionMemory {
     /// The models of the latest turns.
     #[serde(default)]
     pub(super) models: RecentMap<Text, Option<Text>>,
+    /// The terms of the price of the next requests.
+    #[serde(default)]
+    pub(super) terms: Option<Terms>,
     pub(super) turns: u64,
     pub(super) duration_ms: Option<u64>,
+}
+
+/// Terms of a price other than the usual ones: a service tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terms {
+    Flex,
+    Priority,
+}
+
+impl Terms {
+    /// `fast` is the client's name for `priority`.
+    pub(super) fn of_tier(tier: &str) -> Option<Self> {
+        match tier {
+            "flex" => Some(Self::Flex),
+            "fast" | "priority" => Some(Self::Priority),
+            _ => None,
+        }
+    }
 }
 
 /// A line during its processing.
