@@ -256,6 +256,30 @@ fn prompts_are_what_a_person_typed() {
 }
 
 #[test]
+fn every_record_and_field_is_known() {
+    let log = rollout("fields");
+    assert_eq!(
+        log.lines(),
+        [
+            "model_change: model: gpt-a",
+            "system_message: Judge it.",
+            "system_message: Quickly.",
+            "local_shell(unfinished): ls",
+            "user_message: hello",
+            "compaction: context compacted",
+        ]
+    );
+    assert_eq!(log.warnings(WarningKind::UnfinishedCall), 1);
+    assert_eq!(log.conversation.summary.warnings.len(), 1);
+    let session = log.session();
+    assert_eq!(session.session_id.unwrap().as_str(), "thread-9");
+    assert_eq!(session.parent_session_id.unwrap().as_str(), "thread-1");
+    assert_eq!(session.provider, Some("azure".into()));
+    let events = serde_json::to_string(&log.events).unwrap();
+    assert!(!events.contains("acct-secret"), "an account is private");
+}
+
+#[test]
 fn agents_and_their_agents() {
     let log = rollout("agents");
     let ActionType::TaskCreate { subagent_type, .. } = &log.tool("a1").action_type else {

@@ -23,15 +23,18 @@ pub enum ResponseItem<'a> {
     /// `web_search_call`, `image_generation_call`: run by the model's provider, a call with its result.
     Hosted(Option<CorrId>, Tool<'a>),
     /// `agent_message`: from one agent to another.
-    AgentMessage {
-        author: Option<Text>,
-        /// The recipient.
-        recipient: Option<Text>,
-        /// The unencrypted content.
-        content: Blocks,
-    },
+    AgentMessage(AgentMessage),
     /// `ghost_snapshot`, `compaction`, `additional_tools`: internal data of the program.
     Nothing,
+}
+
+/// A message from one agent to another.
+#[derive(Clone, Debug)]
+pub struct AgentMessage {
+    pub author: Option<Text>,
+    pub recipient: Option<Text>,
+    /// The unencrypted content.
+    pub content: Blocks,
 }
 
 /// `message`.
@@ -102,11 +105,7 @@ impl<'a> ResponseItem<'a> {
                 let id = payload.corr_id("id");
                 Self::Hosted(id, Tool::MakeImage(MakeImage::take(payload)))
             }
-            "agent_message" => Self::AgentMessage {
-                author: payload.text("author"),
-                recipient: payload.text("recipient"),
-                content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
-            },
+            "agent_message" => Self::AgentMessage(AgentMessage::take(payload)),
             "ghost_snapshot" => {
                 payload.ignore(&["ghost_commit"]);
                 Self::Nothing
@@ -145,6 +144,16 @@ impl<'a> Message<'a> {
             }
         }
         Self { role, id: payload.text("id"), content, context }
+    }
+}
+
+impl AgentMessage {
+    pub(super) fn take(payload: &mut Object<'_>) -> Self {
+        Self {
+            author: payload.text("author"),
+            recipient: payload.text("recipient"),
+            content: payload.raw("content").map(Blocks::read).unwrap_or_default(),
+        }
     }
 }
 

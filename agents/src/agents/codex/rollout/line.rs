@@ -4,7 +4,10 @@
 
 use foldline_domain::Allowed;
 
-use super::{event::Event, item::ResponseItem};
+use super::{
+    event::Event,
+    item::{AgentMessage, ResponseItem},
+};
 use crate::{codex::take_usage, prelude::*};
 
 /// One record of the file.
@@ -28,6 +31,8 @@ pub enum RolloutJson<'a> {
     Event(Event<'a>),
     /// `compacted`: the history was replaced by a summary.
     Compacted(Text),
+    /// `inter_agent_communication`: repeats an `agent_message`, without encryption.
+    BetweenAgents(AgentMessage),
     /// `world_state`, `security_risk_score`: not part of the conversation.
     Nothing,
 }
@@ -90,6 +95,10 @@ impl<'a> RolloutJson<'a> {
                 };
                 let Some(json) = read else { return Parsed::Unknown };
                 json
+            }
+            "inter_agent_communication" => {
+                payload.ignore(&["other_recipients", "trigger_turn"]);
+                Self::BetweenAgents(AgentMessage::take(&mut payload))
             }
             // `world_state` and similar records: internal data of the program.
             _ => {

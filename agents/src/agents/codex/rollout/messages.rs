@@ -2,7 +2,7 @@
 
 use super::{
     echoes::{self, Channel, EchoKind},
-    item::Message,
+    item::{AgentMessage, Message},
     prompts::{Author, Prompt},
     session::Step,
 };
@@ -70,12 +70,11 @@ impl Step<'_, '_> {
     pub(super) fn between_agents(
         &mut self,
         channel: Channel,
-        author: Option<Text>,
-        recipient: Option<Text>,
-        content: &Blocks,
+        message: AgentMessage,
         mut extra: Extra,
     ) {
-        self.blocks(content);
+        let AgentMessage { author, recipient, content } = message;
+        self.blocks(&content);
         let known = [("author", author), ("recipient", recipient)];
         extra.extend(
             known.into_iter().filter_map(|(name, who)| Some((name.to_owned(), who?.into()))),

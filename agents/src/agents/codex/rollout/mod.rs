@@ -77,6 +77,9 @@ impl Executor for CodexRollout {
             RolloutJson::Usage(record) => step.usage_record(record),
             RolloutJson::ResponseItem(item) => step.response_item(item, extra),
             RolloutJson::Event(event) => step.event(event, extra),
+            RolloutJson::BetweenAgents(message) => {
+                step.between_agents(Channel::Event, message, extra);
+            }
             RolloutJson::Compacted(summary) => step.compacted(Channel::Item, summary),
             RolloutJson::Nothing | RolloutJson::SessionMeta { .. } => {}
         }
@@ -120,8 +123,8 @@ impl Step<'_, '_> {
             ResponseItem::Call(call) => self.call(Channel::Item, call, extra),
             ResponseItem::Output(output) => self.output(Channel::Item, output, extra),
             ResponseItem::Hosted(id, tool) => self.ended(Channel::Item, id, &tool, extra),
-            ResponseItem::AgentMessage { author, recipient, content } => {
-                self.between_agents(Channel::Item, author, recipient, &content, extra);
+            ResponseItem::AgentMessage(message) => {
+                self.between_agents(Channel::Item, message, extra);
             }
             ResponseItem::Nothing => {}
         }
