@@ -539,6 +539,18 @@ fn the_program_speaks() {
 }
 
 #[test]
+fn an_error_that_a_notice_announced_is_an_error() {
+    let event = |payload: &str| format!(r#"{{"type":"event_msg","payload":{payload}}}"#);
+    let lines = [
+        event(r#"{"type":"stream_error","message":"usage limit reached"}"#),
+        event(r#"{"type":"task_complete","error":{"message":"usage limit reached"}}"#),
+    ];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    let said = ["system_message: usage limit reached", "error_message: usage limit reached"];
+    assert_eq!(log.lines(), said);
+}
+
+#[test]
 fn strange_lines_are_kept_and_counted() {
     let log = rollout("oddities");
     assert_eq!(log.warnings(WarningKind::UnknownEvent), 4);

@@ -41,6 +41,8 @@ pub(super) enum EchoKind {
     Compaction,
     /// The id of a message or a thought, whose words may differ between channels.
     Id,
+    /// An error of a turn.
+    Error,
 }
 
 /// The latest items, each with its channels.

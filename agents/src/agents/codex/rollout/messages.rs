@@ -91,7 +91,7 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn error(&mut self, channel: Channel, message: Text, extra: Extra) {
-        if !self.is_echo(EchoKind::Notice, &message.decode(), channel) {
+        if !self.is_echo(EchoKind::Error, &message.decode(), channel) {
             self.cx.entry(NormalizedEntryType::ErrorMessage, message, extra);
         }
     }
