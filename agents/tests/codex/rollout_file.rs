@@ -215,6 +215,7 @@ fn items_of_a_paginated_thread_are_paired_by_id() {
             "spawn_agent(success): Review it",
             "system_message: sub-agent /root/judge: started",
             "web_search(success): make, rule",
+            "web_search(success): web search",
             "view_image(success): shot.png",
             "image_generation(success): a pear",
             "exec_command(success): ls",
@@ -248,6 +249,7 @@ fn prompts_are_what_a_person_typed() {
             "user_message: fix it",
             "user_message: listen\n[audio: audio]",
             "user_message: look\n[image: image/png, 6 bytes]",
+            "user_message: and now this",
         ]
     );
     let context = log.lines().iter().filter(|line| line.starts_with("system_message")).count();

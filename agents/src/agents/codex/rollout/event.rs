@@ -275,6 +275,12 @@ fn take_user_message(is_inherited: bool, payload: &mut Object<'_>) -> Prompt {
     Prompt { id: None, content, author: author(is_context || is_inherited) }
 }
 
+/// Whether an item of an extension is a web search.
+fn is_web_search(item: &Object<'_>) -> bool {
+    let is_named = item.get_str("kind").is_some_and(|kind| snake(&kind) == "web_search");
+    is_named || item.has("action") || item.has("query")
+}
+
 /// The author of a prompt.
 fn author(is_context: bool) -> Author {
     if is_context { Author::Program } else { Author::Person }
@@ -318,7 +324,7 @@ impl<'a> CompletedItem<'a> {
                 Self::Notice(text, std::mem::take(&mut item).into_extra().collect())
             }
             // A tool of an extension; the observed ones search the web.
-            "extension" if item.has("action") || item.has("query") => {
+            "extension" if is_web_search(&item) => {
                 item.ignore(&["kind"]);
                 Self::Tool(id, Tool::Web(WebSearch::take(&mut item)))
             }

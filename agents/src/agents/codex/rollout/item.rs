@@ -134,7 +134,8 @@ impl<'a> Message<'a> {
             context = Some(std::mem::take(&mut content));
         } else if let (Some(kinds), Some(raw), "user") = (kinds, raw, &*role) {
             let blocks: Vec<_> = value::elements(raw).unwrap_or_default();
-            if blocks.len() == kinds.len() && !kinds.is_empty() {
+            let is_stated = !kinds.is_empty() && kinds.iter().all(|kind| *kind != "unknown");
+            if is_stated && blocks.len() == kinds.len() {
                 let both = blocks.into_iter().map(Blocks::read).zip(&kinds);
                 let (typed, other): (Vec<_>, Vec<_>) =
                     both.partition(|(block, kind)| is_typed(block, &kind.decode()));
