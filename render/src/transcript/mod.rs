@@ -251,10 +251,12 @@ impl Transcript {
 
     /// Prints the first warning of each kind; the footer counts all.
     fn warn(&mut self, page: &mut Page, warning: &Warning) {
+        use WarningKind::{UnfinishedCall, UnknownEvent, UnknownField};
         let known = self.summary.warnings.contains_key(&warning.kind);
         self.summary.warn(warning.kind);
-        // A missing result is reported at the call itself.
-        if !known && warning.kind != WarningKind::UnfinishedCall {
+        // A missing result is reported at the call itself. What a newer release of an agent writes in addition is an
+        // entry, if it belongs to the conversation.
+        if !known && !matches!(warning.kind, UnfinishedCall | UnknownEvent | UnknownField) {
             self.begin_tight(page, self.flow.lane().cloned(), None);
             page.row(Row::mark(Ink::Caution, "! ").then(Ink::Quiet, &warning.message));
         }
