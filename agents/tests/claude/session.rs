@@ -206,7 +206,6 @@ fn attachments_say_what_the_model_was_given() {
             "system_message: Be brief.",
             "system_message: [file: a]",
             "system_message: [selection: b, lines 3-4]\nx\ny",
-            "system_message: unknown bookkeeping: attachment/weather",
         ]
     );
     assert_eq!(file.warnings(), [(WarningKind::UnknownEvent, "attachment/weather")]);
@@ -337,6 +336,39 @@ fn one_uuid_hides_no_other_content() {
 }
 
 #[test]
+fn bookkeeping_is_quiet_and_only_what_is_unknown_is_counted() {
+    let file = replay("bookkeeping");
+    assert_eq!(
+        file.told(),
+        [
+            "user_message: Dig a well",
+            "system_message: artifact: Plan of the well",
+            "system_message: goal met",
+            "system_message: connected",
+            "system_message: Continue.",
+            "model_change: model: claude-opus-5-5",
+            "assistant_message: Dug.",
+        ]
+    );
+    assert_eq!(file.warnings(), [(WarningKind::UnknownEvent, "tide-table")]);
+    let session = file.session();
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "k1");
+    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "k0");
+}
+
+#[test]
+fn the_context_of_a_forked_sub_agent_names_its_session() {
+    let lines = [
+        r#"{"type":"fork-context-ref","agentId":"a7","sessionId":"k1","parentSessionId":"k1","parentLastUuid":"u9","contextLength":4}"#,
+        r#"{"type":"user","uuid":"u1","isSidechain":true,"agentId":"a7","sessionId":"k1","message":{"role":"user","content":"Fetch water"}}"#,
+    ];
+    let file = Replay::of_lines("claude-session", &lines.map(str::to_owned));
+    let session = file.session();
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "a7");
+    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "k1");
+}
+
+#[test]
 fn records_of_newer_releases_are_shown_or_quiet() {
     let file = replay("newer");
     assert_eq!(
@@ -358,7 +390,6 @@ fn records_of_newer_releases_are_shown_or_quiet() {
             "assistant_message: Swept.",
             "system_message: The shop is closed.",
             "system_message: artifact: Floor plan: https://x.example/a",
-            "system_message: unknown bookkeeping: novel-note",
         ]
     );
     let session = file.session();
@@ -366,7 +397,7 @@ fn records_of_newer_releases_are_shown_or_quiet() {
     assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/new");
     assert_eq!(session.branch.as_ref().unwrap(), &"sweep");
     assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "n0");
-    // Every unknown record is reported, and only the first is shown.
+    // Every unknown record is reported, and none is shown.
     let warnings = file.events.iter().filter_map(|event| match event {
         DomainEvent::Warning(warning) => warning.subject.clone(),
         _ => None,

@@ -53,6 +53,11 @@ pub(super) fn read<'a>(raw: Raw<'a>, record: &mut Object<'a>) -> Result<Said, Co
             object.ignore(&["content"]);
             vec![Text::from(format!("[file: {}]", take_path(&mut object)))]
         }
+        "goal_status" => {
+            object.ignore(&["tokens", "iterations", "durationMs"]);
+            let is_met = object.bool("met").unwrap_or(false);
+            vec![Text::from(if is_met { "goal met" } else { "goal not met" })]
+        }
         "selected_lines_in_ide" => vec![describe_selection(&mut object)],
         // A prompt that the user entered while the agent was busy.
         "queued_command" => {
@@ -91,27 +96,49 @@ fn quiet_fields(name: &str) -> Option<&'static [&'static str]> {
             &["addedTypes", "addedLines", "removedTypes", "isInitial", "showConcurrencyNote"]
         }
         "auto_mode" | "auto_mode_exit" => {
-            &["autoModeConsentFlow", "bashFirst", "steerOnly", "bypass"]
+            &["autoModeConsentFlow", "bashFirst", "steerOnly", "bypass", "reminderType"]
         }
-        "command_permissions" => &["allowedTools"],
+        "bash_output_audience_note" => &["toolUseID"],
+        "batching_reminder_sent"
+        | "critical_system_reminder"
+        | "date"
+        | "remote_session_change"
+        | "silent_turn_reminder"
+        | "total_tokens_reminder" => &["text", "content"],
+        "budget_usd" => &["used", "total", "remaining"],
+        "command_permissions" => &["allowedTools", "model"],
         "compact_file_reference" => &["filename", "displayPath"],
         "date_change" => &["newDate"],
-        "deferred_tools_delta" => {
-            &["addedNames", "addedLines", "removedNames", "readdedNames", "pendingMcpServers"]
-        }
+        "deferred_tools_delta" => &[
+            "addedNames",
+            "addedLines",
+            "removedNames",
+            "readdedNames",
+            "pendingMcpServers",
+            "needsAuthMcpServers",
+            "failedMcpServers",
+        ],
+        "deferred_tools_record" => &["names"],
         "dynamic_skill" => &["skillDir", "skillNames", "displayPath"],
         "environment" => &["snapshot", "changes", "rendered"],
-        "instructions" => &["files"],
+        "hook_cancelled" => &["command", "durationMs", "hookEvent", "hookName", "toolUseID"],
+        "instructions" => &["files", "text"],
         "invoked_skills" => &["skills"],
         "mcp_instructions_delta" => &["addedNames", "addedBlocks", "removedNames"],
+        "model" => &["identity", "text"],
         "nested_memory" => &["path", "displayPath", "content"],
         "plan_file_reference" => &["planFilePath", "planContent"],
         "plan_mode" => &["reminderType", "isSubAgent", "planFilePath", "planExists"],
         "plan_mode_exit" => &["planFilePath", "planExists"],
-        "read_truncation_notice" => &["banner", "toolUseID"],
+        "prompt_snapshot" => &["systemPrompt", "tools", "cliPrefix"],
+        "read_truncation_notice" => &["banner", "toolUseID", "filePath", "text"],
+        // The user's e-mail address, among others.
+        "session_context" => &["email", "text"],
         "skill_listing" => &["content", "skillCount", "isInitial", "names"],
+        // The call of the tool states the same.
+        "structured_output" => &["data"],
         "task_reminder" | "todo_reminder" => &["content", "itemCount"],
-        "total_tokens_reminder" => &["text"],
+        "ultra_effort_enter" | "ultra_effort_exit" => &["reminderType"],
         _ => return None,
     })
 }

@@ -27,10 +27,10 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
             return object.text("prUrl").map(|url| ClaudeSessionJson::PullRequest(url, fields));
         }
         "frame-link" => {
-            let title = object.text("title").map(|title| format!("{title}: ")).unwrap_or_default();
-            let url = object.text("frameUrl")?;
+            let facts = [object.text("title"), object.text("frameUrl")].into_iter().flatten();
+            let facts: Vec<_> = facts.map(|fact| fact.to_string()).collect();
             object.ignore(&["path"]);
-            let text = Text::from(format!("artifact: {title}{url}"));
+            let text = Text::from(format!("artifact: {}", facts.join(": ")));
             return Some(said(NormalizedEntryType::SystemMessage, text));
         }
         "relocated" => {
@@ -54,7 +54,7 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
             return Some(ClaudeSessionJson::Facts(Box::new(facts)));
         }
         "fork-context-ref" => {
-            object.ignore(&["agentId"]);
+            object.ignore(&["parentLastUuid", "contextLength"]);
             let parent_session_id = object.str("parentSessionId").map(SessionId::from);
             return facts(Session { parent_session_id, ..Session::default() });
         }
@@ -64,6 +64,15 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
     Some(ClaudeSessionJson::Quiet)
 }
 
+/// Whether records of this type are ignored as a whole: no witness states all their fields.
+pub(super) fn is_ignored(kind: &str) -> bool {
+    const PREFIXES: [&str; 2] = ["artifact-", "marble-origami-"];
+    const TYPES: &str = "attribution-snapshot continued-in ended-by-model history-suppression \
+        isolation-latch observer-ref task-summary";
+    TYPES.split(' ').any(|known| known == kind)
+        || PREFIXES.iter().any(|prefix| kind.starts_with(prefix))
+}
+
 /// The fields of records that state nothing to be shown.
 fn quiet_fields(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
@@ -71,6 +80,7 @@ fn quiet_fields(kind: &str) -> Option<&'static [&'static str]> {
         // The same text as the title that the user gave.
         "agent-name" => &["agentName"],
         "agent-setting" => &["agentSetting"],
+        "atis-latch" => &["atis"],
         // Ids of the user's account.
         "bridge-session" => {
             &["bridgeSessionId", "lastSequenceNum", "ownerAccountUuid", "ownerOrganizationUuid"]
@@ -83,7 +93,8 @@ fn quiet_fields(kind: &str) -> Option<&'static [&'static str]> {
         // The author of the record.
         "permission-mode" => &[],
         "queue-operation" => &["operation", "content"],
-        "started" => &["key"],
+        // The journal of a workflow, whose agents have logs of their own.
+        "failed" | "launched" | "started" => &["key"],
         "tag" => &["tag"],
         _ => return None,
     })
@@ -109,7 +120,11 @@ pub(super) fn take_system<'a>(
         "system/api_refusal" | "system/model_refusal_fallback" => {
             return Some(take_refusal(object));
         }
-        "system/local_command" | "system/away_summary" => {
+        "system/away_summary"
+        | "system/bridge_status"
+        | "system/informational"
+        | "system/local_command" => {
+            object.ignore(&["url"]);
             let (_, text) = markup::read(object.text("content").unwrap_or_default());
             vec![text]
         }

@@ -49,9 +49,6 @@ pub struct ClaudeSessionMemory {
     /// Whether the user gave the session a title.
     #[serde(default)]
     has_custom_title: bool,
-    /// Whether the session has bookkeeping of an unknown type.
-    #[serde(default)]
-    has_unknown: bool,
 }
 
 /// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
@@ -167,7 +164,9 @@ impl Step<'_, '_> {
                 }
             }
             ClaudeSessionJson::Progress { call, progress } => self.progress(call, progress),
-            ClaudeSessionJson::UnknownBookkeeping { name, fields } => self.unknown(&name, &fields),
+            ClaudeSessionJson::UnknownBookkeeping { name, fields } => {
+                self.cx.unknown_bookkeeping(&name, &fields);
+            }
             ClaudeSessionJson::UnknownSystem { name, text } => {
                 self.cx.entry(NormalizedEntryType::SystemMessage, text, extra);
                 self.cx.unknown_bookkeeping(&name, &Fields::new());
@@ -197,30 +196,22 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Reports bookkeeping of an unknown type, of which new releases of the program write many records: the first one
-    /// also as a message.
-    fn unknown(&mut self, name: &str, fields: &Fields<'_>) {
-        if !std::mem::replace(&mut self.memory.has_unknown, true) {
-            messages::notice(format!("unknown bookkeeping: {name}"), self.cx);
-        }
-        self.cx.unknown_bookkeeping(name, fields);
-    }
-
     /// Applies the author of a record. The directory of the session is the first one, since commands that change the
     /// directory also change the field.
     fn enter(&mut self, author: Author) {
-        let Author { session_id, cwd, branch, version, agent_id, is_sidechain, authority, .. } =
-            author;
+        let Author { session_id, cwd, branch, version, is_sidechain, authority, .. } = author;
+        let (agent_id, forked_from) = (author.agent_id, author.forked_from);
         let agent = agent_id.as_ref().filter(|_| is_sidechain).map(Text::decode);
         let known = self.cx.known();
         if known.session_id.is_none() && agent.is_some() {
             self.memory.is_agent_file = true;
         }
         let session_id = session_id.as_ref().map(Text::decode);
+        let forked_from = forked_from.as_ref().map(Text::decode);
         let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
             (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
             (None, true) => (None, None),
-            _ => (session_id.as_deref(), None),
+            _ => (session_id.as_deref(), forked_from.as_deref()),
         };
         let is_other =
             session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;

@@ -1,4 +1,4 @@
-//! The wire types of session files, releases 1.0.111 to 2.1.209.
+//! The wire types of session files, releases 1.0.111 to 2.1.287.
 
 use std::{hash::BuildHasher, sync::LazyLock};
 
@@ -89,10 +89,12 @@ pub struct Author {
     pub authority: Option<Authority>,
     /// The sub-agent.
     pub agent_id: Option<Text>,
+    /// The session whose record this is a copy of.
+    pub forked_from: Option<Text>,
 }
 
 /// Known, unused fields of all records in the tree.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 15] = [
     "entrypoint",
     "level",
     "logicalParentUuid",
@@ -104,6 +106,7 @@ const COMMON: [&str; 14] = [
     "slug",
     "subtype",
     "toolUseID",
+    "turnOrigin",
     "type",
     "userType",
     "isMeta",
@@ -117,6 +120,10 @@ impl<'a> ClaudeSessionLine<'a> {
         }
         if is_foreign(&kind, object) {
             return Parsed::Foreign;
+        }
+        if bookkeeping::is_ignored(&kind) && !object.has("uuid") {
+            *object = Object::default();
+            return Parsed::Ignored;
         }
         let content = ["content", "attachment", "data"].iter().find_map(|key| object.get(key));
         let mut content = content.map_or(0, fingerprint);
@@ -152,16 +159,20 @@ impl<'a> ClaudeSessionLine<'a> {
             }
             return Parsed::Unknown;
         };
-        let author = Author::take(object);
+        let author = Author::take(&kind, object);
         object.ignore(&COMMON);
         Parsed::Line(Self { json, author, content })
     }
 }
 
 impl Author {
-    fn take(object: &mut Object<'_>) -> Self {
+    fn take(kind: &str, object: &mut Object<'_>) -> Self {
+        let is_context = kind == "fork-context-ref";
+        let forked_from = object.object("forkedFrom").and_then(|mut it| it.text("sessionId"));
         Self {
-            is_sidechain: object.bool("isSidechain").unwrap_or(false),
+            forked_from,
+            // The context that a sub-agent began with is only stated in its file.
+            is_sidechain: object.bool("isSidechain").unwrap_or(is_context),
             cwd: object.text("cwd"),
             branch: object.text("gitBranch").filter(|branch| !branch.is_empty()),
             session_id: object.text("sessionId"),
@@ -219,6 +230,7 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
         "todos",
     ]);
     object.ignore(&["classifierMetaLines", "interruptedByShutdown", "interruptedMessageId"]);
+    object.ignore(&["queueSkipAttachments"]);
     object.ignore(&["mcpMeta", "sessionKind", "toolDenialKind", "toolEndsTurn", "turnCompanion"]);
     Some(ClaudeSessionJson::User {
         message,
@@ -234,6 +246,7 @@ fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<Clau
     let is_error = object.raw("error").is_some() || is_error;
     object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
     object.ignore(&["errorDetails", "isAbortedMidStream", "supersedesUuids"]);
+    object.ignore(&["apiBlockIndex", "perTurnEffort", "wireToolInputs"]);
     let effort = object.text("effort");
     Some(ClaudeSessionJson::Assistant { message, is_error, effort })
 }

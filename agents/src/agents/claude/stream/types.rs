@@ -182,6 +182,7 @@ fn take_user<'a>(object: &mut Object<'a>) -> Parsed<ClaudeStreamJson<'a>> {
 
 fn take_init(object: &mut Object<'_>) -> Session {
     object.ignore(&["agents", "analytics_disabled", "apiKeySource", "fast_mode_disabled_reason"]);
+    object.ignore(&["capabilities"]);
     object.ignore(&["fast_mode_state", "mcp_servers", "memory_paths", "messaging_socket_path"]);
     object.ignore(&["output_style", "per_turn_effort_active", "plugins"]);
     object.ignore(&["product_feedback_disabled", "skills", "slash_commands", "view_mode"]);
