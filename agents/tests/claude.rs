@@ -1,6 +1,7 @@
 //! The two Claude Code executors: properties of every log, on fixtures and on captured logs if available. The modules
 //! test single fixtures.
 
+mod cost_state;
 mod session;
 mod stream;
 mod support;

@@ -1,6 +1,6 @@
 //! Records outside of the tree of messages, and records of the program in it.
 
-use super::types::ClaudeSessionJson;
+use super::{cost_state::CostState, types::ClaudeSessionJson};
 use crate::{
     claude::{
         markup,
@@ -52,6 +52,9 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
             worktree.ignore(&["originalBranch", "originalHeadCommit", "enteredExisting"]);
             object.adopt("worktreeSession", worktree);
             return Some(ClaudeSessionJson::Facts(Box::new(facts)));
+        }
+        "cost-state" => {
+            return CostState::take(object).map(Box::new).map(ClaudeSessionJson::CostState);
         }
         "fork-context-ref" => {
             object.ignore(&["parentLastUuid", "contextLength"]);

@@ -2,6 +2,7 @@
 
 mod attachment;
 mod bookkeeping;
+mod cost_state;
 mod progress;
 mod types;
 
@@ -10,6 +11,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use self::{
+    cost_state::{RunCosts, StatedUsage},
     progress::{AgentMessage, Progress},
     types::{Author, ClaudeSessionJson, ClaudeSessionLine},
 };
@@ -28,7 +30,7 @@ use crate::{
 /// Claude Code's session files.
 ///
 /// Usage is counted once per message, with the largest numbers in its lines, as soon as they appear. This includes the
-/// messages of sub-agents in `agent_progress`.
+/// messages of sub-agents in `agent_progress`. The cost of a run, if stated, is counted by [`cost_state`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClaudeSession;
 
@@ -49,6 +51,8 @@ pub struct ClaudeSessionMemory {
     /// Whether the user gave the session a title.
     #[serde(default)]
     has_custom_title: bool,
+    #[serde(default)]
+    costs: RunCosts,
 }
 
 /// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
@@ -192,6 +196,12 @@ impl Step<'_, '_> {
                     self.memory.pull_request = Some(url);
                 }
             }
+            ClaudeSessionJson::CostState(state) => {
+                for stated in self.memory.costs.settle(*state) {
+                    self.cx.at = stated.at;
+                    self.cx.usage_of_message(stated.message_id, stated.model, stated.usage);
+                }
+            }
             ClaudeSessionJson::Quiet => {}
         }
     }
@@ -277,7 +287,10 @@ impl Step<'_, '_> {
             (Some(model), Some(terms)) => Some(format!("{model} {terms}").into()),
             (model, _) => model.clone(),
         };
-        self.cx.usage_of_message(message.id.clone(), model, usage);
+        self.cx.usage_of_message(message.id.clone(), model.clone(), usage);
+        let message_id = message.id.clone();
+        let used = StatedUsage { message_id, model, at: self.cx.at, usage };
+        self.memory.costs.note(used, self.cx.known().version.as_ref());
     }
 
     fn assistant(&mut self, message: Message<'_>, is_error: bool, is_main: bool, extra: Extra) {
@@ -287,8 +300,9 @@ impl Step<'_, '_> {
         }
         for block in &message.content {
             if let BlockKind::ToolUse(call) = &block.kind
-                && matches!(&*call.name, "Task" | "Agent")
+                && matches!(&*call.name, "Task" | "Agent" | "Workflow")
             {
+                self.memory.costs.note_agent(self.cx.at);
                 self.memory.agents.extend(call.id.clone());
             }
         }

@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 
 use super::{
     attachment, bookkeeping,
+    cost_state::CostState,
     progress::{self, Progress},
 };
 use crate::{dialect::anthropic::Message, prelude::*, wire::Object};
@@ -58,6 +59,8 @@ pub enum ClaudeSessionJson<'a> {
     /// A notice about a refused request, and the model that answers instead.
     Fallback(Text, Text),
     PullRequest(Text, Extra),
+    /// `cost-state`: the cost of a run so far.
+    CostState(Box<CostState>),
     /// Known bookkeeping without displayable content.
     Quiet,
 }

@@ -5,6 +5,7 @@ mod types;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::outcome::take_models;
 use self::{
     outcome::{RunResult, RunUsage, outcome_of},
     types::ClaudeStreamJson,

@@ -265,7 +265,7 @@ impl<'a> RunResult<'a> {
 }
 
 /// Takes `modelUsage`: `{model: {inputTokens, ..}}`. As elsewhere, cached input is counted separately.
-fn take_models(object: &mut Object<'_>) -> Vec<(Text, TokenUsage)> {
+pub(in crate::agents::claude) fn take_models(object: &mut Object<'_>) -> Vec<(Text, TokenUsage)> {
     let models = object.object("modelUsage").map(Object::rest).unwrap_or_default();
     let mut read = Vec::new();
     for (name, raw) in models {
