@@ -23,7 +23,7 @@ use super::{
 /// use foldline_agents::{DiagnosticReducer, DynExecutor, Records, claude::ClaudeSession};
 /// use foldline_domain::{Located, drift::SchemaDrift};
 ///
-/// let examining = DiagnosticReducer::new(DynExecutor::new(ClaudeSession));
+/// let examining = DiagnosticReducer::new(DynExecutor::new(ClaudeSession::default()));
 /// let mut processor = Processor::new(Records, Transducer::new(examining, SchemaDrift::default()));
 /// let line = r#"{"type":"mode","mode":"normal","sessionId":"a"}"#;
 /// processor.push(format!("{line}\n{line}\n").as_bytes(), |never| match never {});

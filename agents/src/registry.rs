@@ -68,7 +68,7 @@ impl Registry {
             .with(DroidSession)
             .with(DroidSettings::default())
             .with(ClaudeStream)
-            .with(ClaudeSession)
+            .with(ClaudeSession::default())
             .with(CodexExec)
             .with(CodexRollout)
             .with(Amp)

@@ -41,7 +41,7 @@ fn claude_stream() {
 
 #[test]
 fn claude_session() {
-    every_fixture_is_as_it_was(ClaudeSession);
+    every_fixture_is_as_it_was(ClaudeSession::default());
 }
 
 #[test]

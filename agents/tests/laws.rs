@@ -260,7 +260,7 @@ macro_rules! generated {
 generated!(droid: droid, Droid, is_result: |record| has_type(record, "tool_result"));
 generated!(droid_session: droid::session, DroidSession, is_result: answers);
 generated!(claude_stream: claude::stream, ClaudeStream, is_result: answers);
-generated!(claude_session: claude::session, ClaudeSession, is_result: answers);
+generated!(claude_session: claude::session, ClaudeSession::default(), is_result: answers);
 generated!(
     codex_exec: codex::exec, CodexExec,
     is_result: ends_an_item, moved: behind_everything_else

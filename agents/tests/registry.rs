@@ -31,8 +31,8 @@ fn run<S>(
 }
 
 /// Compares an executor with its type-erased form, whose state is stored and restored after each record.
-fn erasure_changes_nothing<E: Executor + Copy>(executor: E) {
-    let erased = DynExecutor::new(executor);
+fn erasure_changes_nothing<E: Executor + Clone>(executor: &E) {
+    let erased = DynExecutor::new(executor.clone());
     let store = |state| {
         let restored = erased.restore(&serde_json::to_string(&state).unwrap()).unwrap();
         assert_eq!(restored, state);
@@ -42,19 +42,19 @@ fn erasure_changes_nothing<E: Executor + Copy>(executor: E) {
     for file in fs::read_dir(folder).unwrap() {
         let log = fs::read(file.unwrap().path()).unwrap();
         let log = String::from_utf8_lossy(&log);
-        let plain = run(&ExecutorReducer::new(executor), &log, |state| state);
+        let plain = run(&ExecutorReducer::new(executor.clone()), &log, |state| state);
         assert_eq!(run(&erased, &log, store), plain, "{}", E::FORMAT);
     }
 }
 
 #[test]
 fn an_erased_state_is_as_good_as_any() {
-    erasure_changes_nothing(Droid);
-    erasure_changes_nothing(DroidSession);
-    erasure_changes_nothing(ClaudeStream);
-    erasure_changes_nothing(ClaudeSession);
-    erasure_changes_nothing(CodexExec);
-    erasure_changes_nothing(CodexRollout);
+    erasure_changes_nothing(&Droid);
+    erasure_changes_nothing(&DroidSession);
+    erasure_changes_nothing(&ClaudeStream);
+    erasure_changes_nothing(&ClaudeSession::default());
+    erasure_changes_nothing(&CodexExec);
+    erasure_changes_nothing(&CodexRollout);
 }
 
 #[test]

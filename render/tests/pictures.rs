@@ -110,7 +110,9 @@ fn page(data: &str, is_served: bool) -> String {
     ]
     .concat();
     let mut page = if is_served { Page::default().served() } else { Page::default() };
-    for event in run::sourced_events(&ExecutorReducer::new(ClaudeSession), [log.as_bytes()]) {
+    for event in
+        run::sourced_events(&ExecutorReducer::new(ClaudeSession::default()), [log.as_bytes()])
+    {
         page.apply(&event.item);
     }
     page.end();
@@ -165,7 +167,9 @@ fn only_the_place_of_a_picture_is_left_out() {
         r#"{{"type":"user","sessionId":"s","uuid":"u","message":{{"role":"user","content":[{{"type":"text","text":"{said}\n{said} is how it is written"}},{{"type":"image","source":{{"type":"base64","media_type":"image/gif","data":"{GIF}"}}}}]}}}}"#
     );
     let mut page = Page::default();
-    for event in run::sourced_events(&ExecutorReducer::new(ClaudeSession), [line.as_bytes()]) {
+    for event in
+        run::sourced_events(&ExecutorReducer::new(ClaudeSession::default()), [line.as_bytes()])
+    {
         page.apply(&event.item);
     }
     page.end();
@@ -186,7 +190,8 @@ fn a_picture_moves_with_the_part_of_a_result_that_is_left() {
         r#"{{"type":"user","sessionId":"s","uuid":"u","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c","is_error":true,"content":[{{"type":"text","text":"Exit code 2\nlook:"}},{image}]}}]}}}}"#
     );
     for log in [format!("{call}\n{result}\n"), format!("{result}\n{call}\n")] {
-        let events = run::sourced_events(&ExecutorReducer::new(ClaudeSession), [log.as_bytes()]);
+        let events =
+            run::sourced_events(&ExecutorReducer::new(ClaudeSession::default()), [log.as_bytes()]);
         let entry = events.iter().rev().find_map(|event| entry_of(&event.item)).unwrap();
         let text = text_of(entry);
         assert_eq!(text, "look:\n[image: image/gif, 23 bytes]");

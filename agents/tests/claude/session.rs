@@ -2,7 +2,7 @@
 
 use foldline_domain::{ActionType, Conversation, DomainEvent, FileChange, WarningKind};
 
-use super::support::{Replay, replay_lines};
+use super::support::{Replay, reduce_line, replay_lines};
 
 fn replay(name: &str) -> Replay {
     Replay::of("claude-session", name)
@@ -354,6 +354,75 @@ fn bookkeeping_is_quiet_and_only_what_is_unknown_is_counted() {
     let session = file.session();
     assert_eq!(session.session_id.as_ref().unwrap().as_str(), "k1");
     assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "k0");
+}
+
+#[test]
+fn a_summary_is_the_title_of_the_session_with_its_record() {
+    let summary = |title: &str, leaf: &str| {
+        format!(r#"{{"type":"summary","summary":"{title}","leafUuid":"{leaf}"}}"#)
+    };
+    let user = |uuid: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{uuid}","sessionId":"s","message":{{"role":"user","content":"{uuid}"}}}}"#
+        )
+    };
+    let title = |lines: &[String]| {
+        let file = Replay::of_lines("claude-session", lines);
+        file.session().title.as_ref().map(ToString::to_string)
+    };
+    let elsewhere = [summary("Another session", "x"), user("a"), user("b")];
+    assert_eq!(title(&elsewhere), None);
+    let before = [summary("This one", "b"), summary("Another session", "x"), user("a"), user("b")];
+    assert_eq!(title(&before).as_deref(), Some("This one"));
+    let behind = [user("a"), user("b"), summary("This one", "b"), summary("Another", "x")];
+    assert_eq!(title(&behind).as_deref(), Some("This one"));
+}
+
+#[test]
+fn the_file_next_to_a_log_states_the_title() {
+    use foldline::transduce::Reducer;
+    let executor = foldline_agents::Registry::builtin().named("claude-session").cloned().unwrap();
+    let beside = |path: &std::path::Path| {
+        let is_it = path.to_str() == Some("/p/s1/custom-title.json");
+        is_it.then(|| r#"{"customTitle":"My own"}"#.to_owned())
+    };
+    let title = |path: &str| {
+        let executor = executor.of_file(path.as_ref(), &beside);
+        let mut state = executor.init();
+        let mut events = Vec::new();
+        for line in [
+            r#"{"type":"custom-title","customTitle":"An older one","sessionId":"s1"}"#,
+            r#"{"type":"user","uuid":"a","sessionId":"s1","message":{"role":"user","content":"hi"}}"#,
+            r#"{"type":"ai-title","aiTitle":"Made up","sessionId":"s1"}"#,
+        ] {
+            let (next, more) = reduce_line(&executor, state, line);
+            (state, events) = (next, [events, more].concat());
+        }
+        let mut stated = events.iter().filter_map(|event| match event {
+            DomainEvent::Session(facts) => facts.title.clone(),
+            _ => None,
+        });
+        stated.next_back().unwrap().to_string()
+    };
+    assert_eq!(title("/p/s1.jsonl"), "My own");
+    assert_eq!(title("/p/s2.jsonl"), "An older one");
+}
+
+#[test]
+fn an_old_release_states_the_cost_of_a_message() {
+    let line = |uuid: &str, cost: f64| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{uuid}","sessionId":"s","version":"0.2.9","costUSD":{cost},"durationMs":5,"message":{{"id":"{uuid}","role":"assistant","model":"m","content":"hi","usage":{{"input_tokens":3,"output_tokens":1}}}}}}"#
+        )
+    };
+    let file = Replay::of_lines("claude-session", &[line("a", 0.5), line("b", 0.0)]);
+    assert_eq!(file.warnings(), []);
+    let cost = |event: &DomainEvent| match event {
+        DomainEvent::Usage { usage, .. } => Some(usage.cost_usd),
+        _ => None,
+    };
+    let costs: Vec<_> = file.events.iter().filter_map(cost).collect();
+    assert_eq!(costs, [Some(0.5), None], "zero is what a subscription costs, and no price");
 }
 
 #[test]

@@ -7,7 +7,9 @@ use foldline_testkit::run;
 /// A page without its style sheet, script and icons, which are separate files.
 fn page_of(log: &str) -> String {
     let mut page = Page::default();
-    for event in run::sourced_events(&ExecutorReducer::new(ClaudeSession), [log.as_bytes()]) {
+    for event in
+        run::sourced_events(&ExecutorReducer::new(ClaudeSession::default()), [log.as_bytes()])
+    {
         page.apply(&event.item);
     }
     page.end();

@@ -19,8 +19,8 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
         }
         "ai-title" => return object.text("aiTitle").map(ClaudeSessionJson::Title),
         "summary" => {
-            object.ignore(&["leafUuid"]);
-            return object.text("summary").map(ClaudeSessionJson::Title);
+            let leaf = object.corr_id("leafUuid");
+            return object.text("summary").map(|title| ClaudeSessionJson::Summary(title, leaf));
         }
         "pr-link" => {
             let fields = object.extra(&["prNumber", "prRepository"]);

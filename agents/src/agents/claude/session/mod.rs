@@ -6,7 +6,7 @@ mod cost_state;
 mod progress;
 mod types;
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,14 @@ use crate::{
 ///
 /// Usage is counted once per message, with the largest numbers in its lines, as soon as they appear. This includes the
 /// messages of sub-agents in `agent_progress`. The cost of a run, if stated, is counted by [`cost_state`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ClaudeSession;
+///
+/// The file `<session>/custom-title.json` next to a session file states the title that the user gave last. A `summary`
+/// is the title of the session with the record that it names, which is often in another file.
+#[derive(Clone, Debug, Default)]
+pub struct ClaudeSession {
+    /// The title in the file next to the log.
+    title: Option<Text>,
+}
 
 /// State between records, in addition to calls and facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,6 +59,15 @@ pub struct ClaudeSessionMemory {
     has_custom_title: bool,
     #[serde(default)]
     costs: RunCosts,
+    /// The title in the file next to the log.
+    #[serde(default)]
+    file_title: Option<Text>,
+    /// Titles of sessions whose last record was not read yet, by that record.
+    #[serde(default)]
+    summaries: VecDeque<(CorrId, Text)>,
+    /// The last record.
+    #[serde(default)]
+    leaf: Option<CorrId>,
 }
 
 /// Some releases write two records of a command, when it is typed and when it runs, a few milliseconds apart.
@@ -60,6 +75,9 @@ const LONGEST_PAUSE_MS: u64 = 1000;
 
 /// The number of records and sub-agents that are remembered.
 const REMEMBERED: usize = 256;
+
+/// The number of titles of sessions in other files that are remembered. A file may begin with a dozen.
+const MOST_SUMMARIES: usize = 32;
 
 impl Executor for ClaudeSession {
     const FORMAT: Format =
@@ -70,6 +88,12 @@ impl Executor for ClaudeSession {
     type Line<'a> = ClaudeSessionLine<'a>;
     type Result = ClaudeResult;
     type Memory = ClaudeSessionMemory;
+
+    fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
+        let stated = beside(&path.with_extension("").join("custom-title.json"))?;
+        let title = Object::parse(&stated).ok()?.text("customTitle")?;
+        Some(Self { title: Some(title).filter(|title| !title.is_empty()) })
+    }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         if is_tree_record(object) {
@@ -98,6 +122,10 @@ impl Executor for ClaudeSession {
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         Step { cx, memory }.reduce(line, extra);
+        if memory.file_title != self.title {
+            memory.file_title.clone_from(&self.title);
+            cx.session(Session { title: self.title.clone(), ..Session::default() });
+        }
     }
 
     fn is_ignored(&self, line: &ClaudeSessionLine<'_>) -> bool {
@@ -110,6 +138,19 @@ impl Executor for ClaudeSession {
 }
 
 impl ClaudeSessionMemory {
+    /// Reads a record with this id. Returns the title of the session that has it.
+    fn pass(&mut self, uuid: &CorrId) -> Option<Text> {
+        self.leaf = Some(uuid.clone());
+        let at = self.summaries.iter().rposition(|(leaf, _)| leaf == uuid)?;
+        self.summaries.remove(at).map(|(_, title)| title)
+    }
+
+    /// Remembers the title of a session by its last record.
+    fn remember(&mut self, leaf: Option<CorrId>, title: Text) {
+        self.summaries.extend(leaf.map(|leaf| (leaf, title)));
+        self.summaries.drain(..self.summaries.len().saturating_sub(MOST_SUMMARIES));
+    }
+
     /// Whether a record with this content was read before. Different content with the same id is a separate record and
     /// must not be lost.
     fn knows(&mut self, uuid: Option<CorrId>, content: u64) -> bool {
@@ -133,8 +174,10 @@ impl Step<'_, '_> {
     fn reduce(&mut self, line: ClaudeSessionLine<'_>, extra: Extra) {
         let ClaudeSessionLine { json, mut author, content } = line;
         let uuid = author.uuid.take();
+        let summary = uuid.as_ref().and_then(|uuid| self.memory.pass(uuid));
         let is_sidechain = author.is_sidechain;
         self.enter(author);
+        summary.into_iter().for_each(|title| self.title(title));
         // Unknown content is always reported, also from repeated records.
         let is_unknown = matches!(json, ClaudeSessionJson::UnknownBookkeeping { .. });
         if self.memory.knows(uuid, content) && !is_unknown {
@@ -177,13 +220,14 @@ impl Step<'_, '_> {
             }
             ClaudeSessionJson::CustomTitle(title) => {
                 self.memory.has_custom_title = true;
-                self.cx.session(Session { title: Some(title), ..Session::default() });
-            }
-            ClaudeSessionJson::Title(title) => {
-                // The title that the user gave outranks all others.
-                let title = Some(title).filter(|_| !self.memory.has_custom_title);
+                let title = Some(title).filter(|_| self.memory.file_title.is_none());
                 self.cx.session(Session { title, ..Session::default() });
             }
+            ClaudeSessionJson::Title(title) => self.title(title),
+            ClaudeSessionJson::Summary(title, leaf) => match self.memory.leaf == leaf {
+                true => self.title(title),
+                false => self.memory.remember(leaf, title),
+            },
             ClaudeSessionJson::Facts(facts) => self.cx.session(*facts),
             ClaudeSessionJson::Fallback(text, model) => {
                 messages::notice(text, self.cx);
@@ -204,6 +248,13 @@ impl Step<'_, '_> {
             }
             ClaudeSessionJson::Quiet => {}
         }
+    }
+
+    /// Sets the title, which one that the user gave outranks.
+    fn title(&mut self, title: Text) {
+        let is_outranked = self.memory.has_custom_title || self.memory.file_title.is_some();
+        let title = Some(title).filter(|_| !is_outranked);
+        self.cx.session(Session { title, ..Session::default() });
     }
 
     /// Applies the author of a record. The directory of the session is the first one, since commands that change the

@@ -52,8 +52,10 @@ pub enum ClaudeSessionJson<'a> {
     },
     /// `custom-title`: the title that the user gave.
     CustomTitle(Text),
-    /// `ai-title` and `summary`.
+    /// `ai-title`.
     Title(Text),
+    /// `summary`: the title of the session with this record.
+    Summary(Text, Option<CorrId>),
     /// Facts of the session.
     Facts(Box<Session>),
     /// A notice about a refused request, and the model that answers instead.
@@ -244,7 +246,11 @@ fn take_user<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSes
 }
 
 fn take_assistant<'a>(object: &mut Object<'a>, content: &mut u64) -> Option<ClaudeSessionJson<'a>> {
-    let message = Box::new(take_message(object, content)?);
+    let mut message = Box::new(take_message(object, content)?);
+    // Old releases state the cost. Zero is that of a subscription, and no price.
+    let cost_usd = object.f64("costUSD").filter(|cost| cost.is_finite() && *cost > 0.0);
+    message.usage = message.usage.map(|usage| TokenUsage { cost_usd, ..usage });
+    object.ignore(&["durationMs"]);
     let is_error = object.bool("isApiErrorMessage").unwrap_or(false);
     let is_error = object.raw("error").is_some() || is_error;
     object.ignore(&["apiErrorStatus", "attributionAgent", "attributionPlugin", "attributionSkill"]);
