@@ -4,6 +4,8 @@ use foldline_domain::{
     ActionType, CommandExitStatus, DomainEvent, Outcome, TokenUsage, ToolStatus, WarningKind,
 };
 
+use serde_json::{Value, json};
+
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, is_regular, survives_any_value,
 };
@@ -90,6 +92,38 @@ fn a_session_is_told_with_its_thoughts_and_files() {
     assert_eq!(session.cwd, Some("/srv/ada/app".into()));
 }
 
+/// A resumed session: the releases disagree on whether its second end repeats the tokens of the first.
+#[test]
+fn a_second_end_and_one_that_never_came_count_each_token_once() {
+    let event = |kind: &str, data: Value, at: u32| {
+        json!({"type": kind, "data": data, "id": format!("e{at}"), "parentId": null,
+               "timestamp": format!("2026-09-{at:02}T08:00:00.000Z")})
+    };
+    let said = |output: u64, at| {
+        let message =
+            json!({"messageId": format!("m{at}"), "content": "ok", "outputTokens": output});
+        event("assistant.message", message, at)
+    };
+    let end = |input: u64, output: u64, at| {
+        let usage = json!({"usage": {"inputTokens": input, "outputTokens": output}});
+        event("session.shutdown", json!({"modelMetrics": {"gpt-a": usage}}), at)
+    };
+    let tokens = |log: &[Value]| {
+        let lines: Vec<_> = log.iter().map(Value::to_string).collect();
+        let usage = Replay::of(FORMAT, lines.join("\n").as_bytes()).usage();
+        (usage.input_tokens, usage.output_tokens)
+    };
+    let first = [said(10, 1), end(1000, 10, 2), said(20, 3)];
+    for second in [end(2000, 20, 4), end(3000, 30, 4)] {
+        assert_eq!(tokens(&[&first[..], &[second]].concat()), (Some(3000), Some(30)));
+    }
+    assert_eq!(tokens(&first), (Some(1000), Some(30)), "killed");
+    // A log that may still grow has no end either.
+    let lines: Vec<_> = first.iter().map(Value::to_string).collect();
+    let events = Replay::of(FORMAT, lines.join("\n").as_bytes()).events;
+    assert!(!matches!(events.last(), Some(DomainEvent::Usage { .. })));
+}
+
 #[test]
 fn the_end_counts_all_models_and_the_messages_count_nothing_more() {
     assert_eq!(log("session").usage(), used(1400, 60, 700, 12));
@@ -97,7 +131,7 @@ fn the_end_counts_all_models_and_the_messages_count_nothing_more() {
         DomainEvent::Usage { model, .. } => model.map(|model| model.to_string()),
         _ => None,
     });
-    assert_eq!(models.collect::<Vec<_>>(), ["gpt-a", "gpt-b"]);
+    assert_eq!(models.collect::<Vec<_>>(), ["gpt-a", "gpt-a", "gpt-b", "gpt-a", "gpt-b"]);
     // Without an end, only the messages count.
     assert_eq!(log("tools").usage().output_tokens, Some(80));
     assert_eq!(log("failure").usage().output_tokens, Some(7), "the end states none");

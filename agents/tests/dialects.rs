@@ -25,25 +25,38 @@ fn used(input: u64, output: u64) -> TokenUsage {
 fn totals_go_on_from_run_to_run() {
     let mut run = RunUsage::default();
     let mut end = |messages: TokenUsage, total: TokenUsage| {
-        run.note(Some(&"m".into()), &messages);
-        run.settle(vec![(None, total)])[0].1
+        assert_eq!(run.note(Some(&"m".into()), messages), Some(messages), "counted at once");
+        run.settle(vec![(None, total)])
     };
     // A sub-agent used 20 and 2.
-    assert_eq!(end(used(100, 10), used(120, 12)), used(120, 12));
-    assert_eq!(end(used(50, 5), used(170, 17)), used(50, 5));
+    assert_eq!(end(used(100, 10), used(120, 12)), [(None, used(20, 2))]);
+    assert_eq!(end(used(50, 5), used(170, 17)), []);
     // The program was restarted.
-    assert_eq!(end(used(30, 3), used(30, 3)), used(30, 3));
-    run.note(Some(&"m".into()), &used(7, 1));
-    assert_eq!(run.take_unsettled(), [(Some("m".into()), used(7, 1))]);
-    assert_eq!(run, RunUsage::default());
+    assert_eq!(end(used(30, 3), used(30, 3)), []);
+}
+
+/// Some releases state new counters for each run, and others those of all runs.
+#[test]
+fn the_messages_tell_whether_totals_are_of_one_run_or_of_all() {
+    for (second, is_of_all) in [(used(200, 20), false), (used(300, 30), true)] {
+        let mut run = RunUsage::default();
+        let mut sum = TokenUsage::default();
+        for (output, total) in [(10, used(100, 10)), (20, second)] {
+            // Messages that name no model.
+            sum.add(&run.note(None, TokenUsage { input_tokens: None, ..used(0, output) }).unwrap());
+            let rest = run.settle(vec![(Some("m".into()), total)]);
+            rest.iter().for_each(|(_, usage)| sum.add(usage));
+        }
+        assert_eq!(sum, used(300, 30), "of all runs: {is_of_all}");
+    }
 }
 
 #[test]
 fn an_end_without_totals_leaves_what_the_messages_state() {
     let mut run = RunUsage::default();
-    run.note(Some(&"m".into()), &used(5, 1));
-    run.note(None, &used(7, 1));
-    assert_eq!(run.settle(Vec::new()), [(None, used(7, 1)), (Some("m".into()), used(5, 1))]);
+    run.note(Some(&"m".into()), used(5, 1));
+    run.note(None, used(7, 1));
+    assert_eq!(run.settle(Vec::new()), []);
     assert_eq!(run.settle(vec![(Some("m".into()), used(9, 2))])[0].1, used(4, 1));
 }
 
@@ -51,14 +64,13 @@ fn an_end_without_totals_leaves_what_the_messages_state() {
 fn what_calls_state_is_not_counted_again() {
     let model = Text::from("m");
     let mut run = RunUsage::default();
-    run.note(Some(&model), &used(0, 4));
-    run.count(Some(&model), &used(100, 4));
-    run.note(Some(&model), &used(0, 6));
-    run.count(Some(&model), &used(150, 6));
+    assert_eq!(run.note(Some(&model), used(0, 4)), Some(used(0, 4)));
+    assert_eq!(run.count(Some(&model), used(100, 4)), used(100, 0));
+    assert_eq!(run.note(Some(&model), used(0, 6)), None);
+    assert_eq!(run.count(Some(&model), used(150, 6)), used(150, 6));
     // A call without a message.
     let end = run.settle(vec![(Some(model.clone()), used(300, 11))]);
     assert_eq!(end, [(Some(model), used(50, 1))]);
-    assert_eq!(run.take_unsettled(), []);
 }
 
 fn mapped(name: &str, parameters: &str) -> MappedCall {

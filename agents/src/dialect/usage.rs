@@ -33,13 +33,13 @@ pub type ModelUsage = (Option<Text>, TokenUsage);
 
 /// The usage of the runs of a log, counted once.
 ///
-/// The end of a run states totals, which may continue those of the previous run. The usage in messages counts for a run
-/// without an end, and if it is larger than the total.
+/// Messages are counted as they come, since a run that is killed states no totals. The end of a run states totals, which
+/// count for what exceeds its messages. They may continue those of the previous run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunUsage {
-    /// The usage counted so far, by model.
+    /// The usage of model calls, and of the runs that ended, by model.
     counted: BTreeMap<String, TokenUsage>,
-    /// The usage in messages since the end of the last run, by model.
+    /// The usage in messages since the end of the last run, by model, that no model call stated.
     messages: BTreeMap<String, TokenUsage>,
     /// Whether each model call states its usage, so that messages add nothing.
     is_exact: bool,
@@ -49,56 +49,73 @@ fn name(model: Option<&Text>) -> String {
     model.map(Text::to_string).unwrap_or_default()
 }
 
+fn output<'u>(usages: impl IntoIterator<Item = &'u TokenUsage>) -> u64 {
+    let output = usages.into_iter().filter_map(|usage| usage.output_tokens);
+    output.fold(0, u64::saturating_add)
+}
+
+/// Subtracts usage from each other, so that neither contains the other's.
+fn subtract(usage: &mut TokenUsage, other: &mut TokenUsage) {
+    (*usage, *other) = (usage.since(other), other.since(usage));
+}
+
 impl RunUsage {
-    /// Records the usage in a message.
-    pub fn note(&mut self, model: Option<&Text>, usage: &TokenUsage) {
-        if !self.is_exact && !usage.is_zero() {
-            self.messages.entry(name(model)).or_default().add(usage);
+    /// The usage in a message, if it is to be counted.
+    pub fn note(&mut self, model: Option<&Text>, usage: TokenUsage) -> Option<TokenUsage> {
+        if self.is_exact || usage.is_zero() {
+            return None;
         }
+        self.messages.entry(name(model)).or_default().add(&usage);
+        Some(usage)
     }
 
-    /// Counts the usage of a model call immediately.
-    pub fn count(&mut self, model: Option<&Text>, usage: &TokenUsage) {
+    /// The usage of a model call that its message did not state.
+    pub fn count(&mut self, model: Option<&Text>, mut usage: TokenUsage) -> TokenUsage {
         self.is_exact = true;
-        self.messages.clear();
-        self.counted.entry(name(model)).or_default().add(usage);
+        self.counted.entry(name(model)).or_default().add(&usage);
+        if let Some(message) = self.messages.get_mut(&name(model)) {
+            subtract(&mut usage, message);
+        }
+        usage
     }
 
     /// The uncounted usage of a run that ended with these totals.
+    ///
+    /// They continue those of the previous run if their output is nearer to that of all messages so far than to that of
+    /// the messages of this run.
     pub fn settle(&mut self, mut totals: Vec<ModelUsage>) -> Vec<ModelUsage> {
         self.is_exact = false;
         let messages = std::mem::take(&mut self.messages);
         if totals.is_empty() {
-            for (model, usage) in &messages {
-                self.counted.entry(model.clone()).or_default().add(usage);
+            for (model, usage) in messages {
+                self.counted.entry(model).or_default().add(&usage);
             }
-            return by_model(messages);
+            return totals;
         }
-        for (model, usage) in &mut totals {
+        let (total, run) =
+            (output(totals.iter().map(|(_, usage)| usage)), output(messages.values()));
+        let before = output(self.counted.values());
+        let continues =
+            total >= before && total.abs_diff(before.saturating_add(run)) < total.abs_diff(run);
+        let mut unnamed = messages.get("").copied().unwrap_or_default();
+        totals.retain_mut(|(model, usage)| {
             let name = name(model.as_ref());
             let mut stated = TokenUsage::default();
             // A total without a model covers all models.
             let of_it = messages.iter().filter(|(of, _)| name.is_empty() || **of == name);
             of_it.for_each(|(_, usage)| stated.add(usage));
-            let counted = self.counted.entry(name).or_default();
-            let mut expected = *counted;
-            expected.add(&stated);
-            if usage.output_tokens >= expected.output_tokens {
+            let counted = self.counted.entry(name.clone()).or_default();
+            if continues && usage.output_tokens >= counted.output_tokens {
                 *usage = usage.since(counted);
             }
             *usage = usage.max(&stated);
             counted.add(usage);
-        }
+            *usage = usage.since(&stated);
+            if !name.is_empty() {
+                subtract(usage, &mut unnamed);
+            }
+            !usage.is_zero() || messages.is_empty()
+        });
         totals
     }
-
-    /// Takes the usage of a run without an end, and resets the totals for the next run.
-    pub fn take_unsettled(&mut self) -> Vec<ModelUsage> {
-        by_model(std::mem::take(self).messages)
-    }
-}
-
-fn by_model(usages: BTreeMap<String, TokenUsage>) -> Vec<ModelUsage> {
-    let name = |name: String| Some(Text::from(name)).filter(|name| !name.is_empty());
-    usages.into_iter().map(|(model, usage)| (name(model), usage)).collect()
 }

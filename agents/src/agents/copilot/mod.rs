@@ -25,7 +25,7 @@ use crate::{
 ///
 /// - A call has three events with the same id: a message requests it, then it begins, then it ends. A permission is
 ///   requested before the message.
-/// - The end of the program states the tokens of all models. Before it, messages state their output tokens.
+/// - Messages state their output tokens. The end of the program states the tokens of all models.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copilot;
 
@@ -37,8 +37,6 @@ const REMEMBERED: usize = 256;
 pub struct CopilotMemory {
     streamed: Streamed,
     usage: RunUsage,
-    /// The time of the last record with tokens.
-    used_at: Option<Timestamp>,
     /// The system prompt, which is repeated after a compaction.
     prompt: Option<Digest>,
     /// The last thought, which the message may repeat.
@@ -105,7 +103,7 @@ impl Executor for Copilot {
             Event::SubAgent(id) => memory.agents.push(agent, id),
             Event::Quiet => {}
             Event::Usage((model, usage)) => {
-                memory.usage.count(model.as_ref(), &usage);
+                let usage = memory.usage.count(model.as_ref(), usage);
                 cx.usage_of(model, usage);
             }
             Event::Shutdown(session, usages, totals) => {
@@ -122,9 +120,6 @@ impl Executor for Copilot {
 
     fn end(&self, memory: &mut CopilotMemory, cx: &mut Cx<'_>) {
         memory.streamed.abandon(action_mapper::map, cx);
-        for (model, usage) in memory.usage.take_unsettled() {
-            cx.usage_at(memory.used_at, model, usage);
-        }
     }
 }
 
@@ -138,9 +133,9 @@ impl CopilotMemory {
 
     fn message(&mut self, message: Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
         let Message { id, model, reasoning, content, calls, usage } = message;
-        self.usage.note(model.as_ref(), &usage);
-        if !usage.is_empty() {
-            self.used_at = cx.at.or(self.used_at);
+        let used_by = model.clone().or_else(|| cx.known().model.clone());
+        if let Some(usage) = self.usage.note(used_by.as_ref(), usage) {
+            cx.usage_of_message(id.clone(), used_by, usage);
         }
         if cx.known().model.is_none() && cx.parent.is_none() {
             cx.session(Session { model: model.clone(), ..Session::default() });

@@ -24,7 +24,7 @@ use crate::{
 ///
 /// - Each block of an answer is a separate message; streamed chunks have the id of the first one.
 /// - A failed model request is a text answer, and the run ends with success.
-/// - Tokens are counted from the end of a run, which includes sub-agents; the messages do not.
+/// - The end of a run states its tokens, including those of sub-agents; the messages do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Qwen;
 
@@ -92,7 +92,7 @@ impl Executor for Qwen {
                 anthropic::read(message, "user", Meta::from(extra), &mut blocks, cx);
             }
             QwenJson::Assistant { message, usage } => {
-                memory.assistant(message, &usage, extra, cx);
+                memory.assistant(message, usage, extra, cx);
             }
             QwenJson::Partial(event) => memory.streamed.read(event, gemini::map, cx),
             QwenJson::Progress(call) => {
@@ -111,9 +111,6 @@ impl Executor for Qwen {
 
     fn end(&self, memory: &mut QwenMemory, cx: &mut Cx<'_>) {
         memory.streamed.abandon(gemini::map, cx);
-        for (model, usage) in memory.usage.take_unsettled() {
-            cx.usage_of(model, usage);
-        }
     }
 }
 
@@ -121,11 +118,13 @@ impl QwenMemory {
     fn assistant(
         &mut self,
         message: Message<'_>,
-        usage: &TokenUsage,
+        usage: TokenUsage,
         extra: Extra,
         cx: &mut Cx<'_>,
     ) {
-        self.usage.note(message.model.as_ref(), usage);
+        if let Some(usage) = self.usage.note(message.model.as_ref(), usage) {
+            cx.usage_of_message(message.id.clone(), message.model.clone(), usage);
+        }
         for block in &message.content {
             match &block.kind {
                 BlockKind::Text(content) if cx.parent.is_none() => {
