@@ -29,13 +29,18 @@ def snake(word):
 class Usage:
     """Sums what running totals add."""
     def __init__(self):
-        self.sum, self.totals = {}, collections.defaultdict(dict)
-    def add(self, thread, now, count=True):
-        now = {ours: now[theirs] for theirs, ours in FIELDS.items() if now.get(theirs) is not None}
+        self.sum, self.totals, self.fell = {}, collections.defaultdict(dict), set()
+    def add(self, thread, now, count=True, last=None):
+        now, last = ({ours: of[theirs] for theirs, ours in FIELDS.items() if of.get(theirs) is not None}
+                     for of in (now, last or {}))
         old = self.totals[thread]
+        repeated = all(n <= old.get(f, -1) for f, n in now.items())
         if any(now.get(f, 0) < old.get(f, 0) for f in ("input_tokens", "output_tokens")):
-            old = {}
+            old, repeated = {}, False
+            self.fell.add(thread)
         more = {f: max(0, n - old.get(f, 0)) for f, n in now.items()}
+        if last and thread in self.fell and not repeated:
+            more = last
         self.totals[thread] = {f: max(now.get(f, 0), old.get(f, 0)) for f in {**now, **old}}
         if count and any(more.values()):
             for field, n in more.items():
@@ -45,8 +50,10 @@ class Count:
     def __init__(self):
         self.calls, self.results, self.usage = {}, {}, Usage()
         self.said = collections.defaultdict(collections.Counter)  # (kind, words) -> channel -> times
-    def say(self, kind, words, channel=""):
-        self.said[kind, words.strip()][channel] += 1
+        self.names = {}
+    def say(self, kind, words, channel="", name=None):
+        words = re.sub(r"\s*\[Image #\d+\]\s*", "", words).strip()
+        self.said[kind, self.names.setdefault(name, words) if name else words][channel] += 1
     def spoken(self, kind):
         return sum(max(on.values()) for (k, _), on in self.said.items() if k == kind)
     def show(self):
@@ -119,8 +126,36 @@ def ended(p):
 ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end", "dynamic_tool_call_response",
         "image_generation_end", "image_generation_call", "collab_agent_spawn_end",
         "collab_agent_interaction_end", "collab_waiting_end", "collab_close_end",
-        "command_execution", "mcp_tool_call", "file_change", "plan", "image_generation")
-INJECTED = re.compile(r"# AGENTS\.md instructions|<([a-z]+_\w+|skill|INSTRUCTIONS)[ >\n].*</\1>$", re.S)
+        "command_execution", "mcp_tool_call", "file_change", "plan", "image_generation",
+        "dynamic_tool_call", "collab_agent_tool_call")
+INJECTED = re.compile(r"# AGENTS\.md|<([a-z]+_\w+|skill|INSTRUCTIONS)[ >\n].*</\1>$"
+                      r"|<(environment_context|INSTRUCTIONS|user_instructions|skill|recommended_plugins"
+                      r"|codex_internal_context|turn_aborted|hook_prompt|subagent_notification)[ >\n]", re.S)
+
+def item_type(p):
+    return p["item"].get("type") if isinstance(p.get("item"), dict) else None
+
+def states_prompts(p):
+    """Whether an event or item states what a person typed, or will."""
+    return (p.get("history_mode") == "paginated" or item_type(p) == "UserMessage"
+            or p.get("type") == "user_message" and p.get("kind") not in ("environment_context", "user_instructions"))
+
+def is_prompt(p):
+    return p.get("role") == "user" or p.get("type") == "user_message" or item_type(p) in ("UserMessage", "HookPrompt")
+
+def typed(r, stated):
+    """The blocks of a message of the user that a person typed."""
+    p, item = r["payload"], r["payload"].get("item") or {}
+    if any((of.get("metadata") or {}).get("inherited_user_message") for of in (r, p)) or p.get("kind") in (
+            "environment_context", "user_instructions"):
+        return []
+    content = p.get("message") or item.get("content") or p.get("content") or []
+    kinds = (p.get("internal_chat_message_metadata_passthrough") or {}).get("content_item_kinds") or []
+    if kinds and "unknown" not in kinds and len(kinds) == len(content):
+        return [b for b, k in zip(content, kinds) if k == "user.text" or k.startswith("user.") and "image" in str(b)]
+    if r["type"] == "response_item" and (stated or INJECTED.match(blocks(content).strip())):
+        return None  # stated by another record, if at all
+    return content
 
 def moment(of):
     try:
@@ -129,8 +164,15 @@ def moment(of):
         return None
 
 def rollout(path, c):
-    own, began, forked, replay, unnamed = None, None, False, None, 0
-    for r in records(path):
+    own, began, forked, replay, unnamed, responses, others = None, None, False, None, 0, set(), set()
+    log = list(records(path))
+    payloads = [r["payload"] if isinstance(r.get("payload"), dict) else {} for r in log]
+    stated, ahead = False, 0
+    for at, r in enumerate(log):
+        # What was typed is stated until the end of a run of messages of the user.
+        ahead = max(ahead, at)
+        while ahead < len(log) and not stated and (ahead == at or is_prompt(payloads[ahead - 1])):
+            stated, ahead = states_prompts(payloads[ahead]), ahead + 1
         p, kind, item = r.get("payload"), r.get("type"), r.get("type") == "response_item"
         if not isinstance(p, dict):
             continue
@@ -143,40 +185,51 @@ def rollout(path, c):
                 replay, forked = at, True
             continue
         replay = at if replay is not None and at is not None and at - replay < 1 else None
-        t, channel = p.get("type"), kind
+        if kind == "token_usage_record" and replay is None and p.get("response_id") not in responses:
+            responses.add(p.get("response_id"))
+            c.usage.add(p.get("response_id"), p.get("usage") or {})
+        t, channel, message = p.get("type"), kind, r
         if t == "item_completed":
             p, channel = p.get("item") or {}, "completed"
             t = snake(p.get("type"))
         said = p.get("message") if isinstance(p.get("message"), str) else blocks(p.get("content"))
         role = p.get("role") or {"user_message": "user", "agent_message": "assistant"}.get(t)
         images = p.get("images") or p.get("local_images") or "input_image" in str(p.get("content"))
+        name = p.get("id")
         if kind not in ("response_item", "event_msg") or (item and t == "agent_message"):
             continue
-        if role == "user" and p.get("kind") not in ("environment_context", "user_instructions"):
-            if (said or images) and not (channel != "event_msg" and INJECTED.match(said.strip())):
-                c.say("user", said, channel)
+        if role == "user":
+            content = typed(message, stated) if name is None or name not in others else []
+            if content == [] and name and item:
+                others.add(name)  # of the program, or the parent
+            if content or images and not item:
+                c.say("user", blocks(content).split("\n## My request for Codex:\n")[-1], channel, name)
         elif role == "assistant" and said:
-            c.say("assistant", said, channel)
+            c.say("assistant", said, channel, name)
         elif t in ("task_complete", "turn_aborted") and p.get("last_agent_message"):
             c.say("assistant", p["last_agent_message"], t)
         elif t in ("agent_reasoning", "reasoning"):
-            parts = p.get("summary") or p.get("content") or p.get("summary_text") or p.get("text") or []
+            parts = p.get("summary") or p.get("content") or p.get("summary_text")
+            parts = parts or p.get("raw_content") or p.get("text") or []
             for part in [parts] if isinstance(parts, str) else parts:
                 c.say("thinking", blocks(part), channel)
-        elif t in ("web_search_call", "web_search_end", "extension"):
+        elif t in ("web_search_call", "web_search_end", "extension", "web_search"):
             a = p.get("action") or {}
             query = ", ".join(a.get("queries") or []) or a.get("query") or p.get("query")
             if (p.get("call_id") or p.get("id")) in c.calls:
                 continue  # another call's id
-            c.say("search", str((snake(a.get("type")), a.get("pattern") or a.get("url") or query)), channel)
+            c.say("search", str((snake(a.get("type")), a.get("pattern") or a.get("url") or query)), channel, p.get("id"))
         elif t in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call",
-                   "dynamic_tool_call_request", "view_image_tool_call"):
+                   "dynamic_tool_call_request", "view_image_tool_call", "image_view"):
             i = p.get("call_id") or p.get("callId") or p.get("id")
-            if t == "view_image_tool_call" and i not in c.calls:
+            if t in ("view_image_tool_call", "image_view") and i not in c.calls:
                 c.results[i] = "success"
             c.calls.setdefault(i, p.get("name"))
         elif t in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
-            c.results.setdefault(p.get("call_id"), outcome(p.get("output", "")))
+            i = p.get("call_id") or p.get("id")
+            if channel == "completed":
+                c.calls.setdefault(i, p.get("name"))
+            c.results.setdefault(i, outcome(p.get("output", "")))
         elif t in ENDS:
             i = p.get("call_id") or p.get("id")
             if i is None:
@@ -187,12 +240,15 @@ def rollout(path, c):
                 i = waiting[0] if waiting else unnamed
             c.calls.setdefault(i, t)
             c.results.setdefault(i, ended(p))
-        elif t == "token_count" and (p.get("info") or {}).get("total_token_usage"):
-            total, last = p["info"]["total_token_usage"], p["info"].get("last_token_usage") or {}
+        elif t == "token_count" and (p.get("info") or {}) and not responses:
+            total, last = p["info"].get("total_token_usage"), p["info"].get("last_token_usage") or {}
+            if not total:
+                before = c.usage.totals[own]
+                total = {f: n + before.get(FIELDS.get(f), 0) for f, n in last.items()}
             if forked and not c.usage.totals[own]:
                 c.usage.add(own, {f: n - last.get(f, 0) for f, n in total.items()}, count=False)
             older = forked and at is not None and began is not None and at < began
-            c.usage.add(own, total, count=replay is None and not older)
+            c.usage.add(own, total, count=replay is None and not older, last=last)
 
 def turns(blocks):
     """The blocks without those that are one message with the block before: a picture and the words around it."""
