@@ -64,7 +64,7 @@ impl Executor for CodexRollout {
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let mut step = Step { memory, cx };
-        if !line.is_prompt() {
+        if !line.is_prompt() && !self.is_ignored(&line) {
             step.release(usize::MAX);
         }
         if let RolloutJson::SessionMeta { facts, forked, is_paginated } = line {
@@ -94,8 +94,8 @@ impl Executor for CodexRollout {
             RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
             // The thought is encrypted.
             RolloutJson::ResponseItem(ResponseItem::Reasoning(_, thoughts)) => thoughts.is_empty(),
-            RolloutJson::Event(Event::TokenCount { total, limits, .. }) => {
-                total.is_none() && limits.is_empty()
+            RolloutJson::Event(Event::TokenCount { total, last, limits }) => {
+                total.is_none() && last.is_none() && limits.is_empty()
             }
             _ => false,
         }
