@@ -502,6 +502,27 @@ fn service_tiers_and_single_requests_are_stated() {
 }
 
 #[test]
+fn a_fork_does_not_pay_for_copied_responses() {
+    let line = |time: &str, kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"2026-09-01T{time}Z","type":"{kind}","payload":{payload}}}"#)
+    };
+    let record = |time: &str, thread: &str, input: u64| {
+        let usage = format!(r#"{{"input_tokens":{input}}}"#);
+        let ids = format!(r#""thread_id":"{thread}","response_id":"{input}""#);
+        line(time, "token_usage_record", &format!(r#"{{{ids},"usage":{usage}}}"#))
+    };
+    let lines = [
+        line("10:00:00.000", "session_meta", r#"{"id":"child","forked_from_id":"parent"}"#),
+        line("10:00:00.001", "session_meta", r#"{"id":"parent"}"#),
+        record("10:00:00.002", "parent", 100),
+        record("10:00:00.900", "child", 20),
+        record("10:00:03.000", "child", 3),
+    ];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    assert_eq!(log.usage().input_tokens, Some(23));
+}
+
+#[test]
 fn images_are_not_carried_along() {
     let log = rollout("images");
     assert_eq!(

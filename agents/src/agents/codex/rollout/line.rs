@@ -40,6 +40,7 @@ pub enum RolloutJson<'a> {
 /// The usage of a response of the model.
 #[derive(Clone, Debug)]
 pub struct UsageRecord {
+    pub thread_id: Option<SessionId>,
     pub response_id: Option<Text>,
     pub turn_id: Option<Text>,
     pub usage: TokenUsage,
@@ -63,8 +64,9 @@ impl<'a> RolloutJson<'a> {
             "token_usage_record" => {
                 // Of the turn, and of the thread with the sessions from which it was forked.
                 payload.ignore(&["turn_token_usage", "thread_token_usage"]);
-                payload.ignore(&["thread_id", "session_id", "root_turn_id"]);
+                payload.ignore(&["session_id", "root_turn_id"]);
                 Self::Usage(UsageRecord {
+                    thread_id: payload.str("thread_id").map(SessionId::from),
                     response_id: payload.text("response_id"),
                     turn_id: payload.text("turn_id"),
                     usage: take_usage(&mut payload, "usage").unwrap_or_default(),

@@ -126,8 +126,9 @@ impl Step<'_, '_> {
     /// The usage of a response of the model. From the first one on, the totals of the thread say nothing more, and lack
     /// compactions.
     pub(super) fn usage_record(&mut self, record: UsageRecord) {
-        let UsageRecord { response_id, turn_id, usage } = record;
-        let replayed = self.is_replay();
+        let UsageRecord { thread_id, response_id, turn_id, usage } = record;
+        let is_own = thread_id.is_some() && thread_id == self.memory.session.own_id;
+        let replayed = !is_own && self.is_replay();
         let session = &mut self.memory.session;
         session.has_usage_records = true;
         let id = short(response_id.clone());
