@@ -154,23 +154,59 @@ impl Trail {
         let TrailRecords { log, task, events, is_rewritten } = records;
         self.chain.set_task(task.as_deref().map(TaskId::from));
         self.chain.set_log(Some(log));
-        let (mut line, mut number) = (None, 0);
-        for event in events {
-            if *is_rewritten {
-                let its = Some(event.position().line);
-                number = if its == line { number + 1 } else { 0 };
-                line = its;
-                let key = (SourceName::from(log.as_str()), event.content_digest(number));
-                if self.recorded.contains(&key)
-                    || database.is_recorded(self.file.name(), &key.0, key.1)?
-                {
-                    continue;
-                }
-                self.recorded.insert(key);
+        if *is_rewritten {
+            let source = SourceName::from(log.as_str());
+            for line in events.chunk_by(|a, b| a.position().line == b.position().line) {
+                self.append_news(line, &source, database)?;
             }
+        } else {
+            for event in events {
+                self.chain.append(event, self.file.staged());
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the records of a line of a log that is rewritten, unless the trail has them. A new line has one at least.
+    fn append_news(
+        &mut self,
+        line: &[EventRecord],
+        source: &SourceName,
+        database: &Database,
+    ) -> Result<(), SqliteError> {
+        let digest = line.first().and_then(EventRecord::line_sha256);
+        let mut lacks_record = self.is_new(source, digest, database)?;
+        let mut equal = BTreeMap::new();
+        let mut news = Vec::new();
+        for event in line {
+            let number = equal.entry(event.content_sha256(0)).or_insert(0);
+            let content = event.content_sha256(*number);
+            *number += 1;
+            if self.is_new(source, content, database)? {
+                news.push(event);
+                lacks_record = false;
+            }
+        }
+        let first = line.first().filter(|_| lacks_record);
+        for event in first.into_iter().chain(news) {
             self.chain.append(event, self.file.staged());
         }
         Ok(())
+    }
+
+    /// Whether the trail does not have this of a source; then it is noted.
+    fn is_new(
+        &mut self,
+        source: &SourceName,
+        digest: Option<Digest>,
+        database: &Database,
+    ) -> Result<bool, SqliteError> {
+        let Some(digest) = digest else { return Ok(true) };
+        let key = (source.clone(), digest);
+        if self.recorded.contains(&key) || database.is_recorded(self.file.name(), source, digest)? {
+            return Ok(false);
+        }
+        Ok(self.recorded.insert(key))
     }
 
     /// Whether the trail is signed, and has records since the last signature.

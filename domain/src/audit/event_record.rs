@@ -70,15 +70,16 @@ impl EventRecord {
         self.position
     }
 
-    /// The digest of all but the position, with the number of earlier records of the same line. It tells whether a log
-    /// that is rewritten still says what it said, in whatever place.
-    pub fn content_digest(&self, number: u64) -> Digest {
-        let Self { action, at, corr_id, entry, event, event_sha256, line_sha256, .. } = self;
-        let Self { session, status, summary, tool, warning, .. } = self;
-        let facts = (action, at, corr_id, entry, event, event_sha256, line_sha256);
-        let content = (number, facts, session, status, summary, tool, warning);
-        // Texts, numbers and digests have a JSON form.
-        Digest::of(&serde_json::to_vec(&content).unwrap_or_default())
+    /// The digest of the line.
+    pub fn line_sha256(&self) -> Option<Digest> {
+        self.line_sha256
+    }
+
+    /// The digest of the session and the event, in whatever line of a log that is rewritten, after this number of equal
+    /// events in the same line; `None` without a digest of the event.
+    pub fn content_sha256(&self, number: u64) -> Option<Digest> {
+        let session = self.session.as_ref().map(SessionId::as_str).unwrap_or_default();
+        Some(Digest::of(format!("{number} {} {session}", self.event_sha256?).as_bytes()))
     }
 
     /// The approximate size in memory, in bytes.

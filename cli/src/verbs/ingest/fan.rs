@@ -15,9 +15,9 @@ pub(crate) type Fan = (Metrics, RowEmitter, Option<EventRecords>, Sinks);
 /// What is committed of their output.
 pub(crate) type Collected = ((), RowChanges, KeptRecords, Gathered);
 
-/// The emitters, with an audit trail or without.
-pub(super) fn fan_of(audited: bool, sinks: Sinks) -> Fan {
-    (Metrics::default(), RowEmitter, audited.then(EventRecords::default), sinks)
+/// The emitters, with the records of an audit trail or without.
+pub(super) fn fan_of(records: Option<EventRecords>, sinks: Sinks) -> Fan {
+    (Metrics::default(), RowEmitter, records, sinks)
 }
 
 /// The records of the audit trail.

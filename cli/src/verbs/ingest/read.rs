@@ -13,7 +13,11 @@ use foldline::{
 };
 use foldline_agents::Records;
 use foldline_database::Rows;
-use foldline_domain::{Json, audit::EventRecord, metrics::Metrics};
+use foldline_domain::{
+    Json,
+    audit::{EventRecord, EventRecords},
+    metrics::Metrics,
+};
 use serde::de::IgnoredAny;
 
 use super::{
@@ -141,10 +145,13 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 
 type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Collected, Records>;
 
-fn fan(reading: &Reading<'_>) -> Fan {
+/// The records of a log that is rewritten have digests of their events, by which a trail knows those that it has.
+fn fan(reading: &Reading<'_>, is_rewritten: bool) -> Fan {
+    let records = EventRecords::default();
+    let records = if is_rewritten { records.with_event_digests() } else { records };
     let mut sinks = Sinks::default();
     reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
-    fan_of(reading.audited, sinks)
+    fan_of(reading.audited.then_some(records), sinks)
 }
 
 fn try_read(
@@ -273,7 +280,7 @@ impl<'p> OpenLog<'p> {
             && let Ok(resumed) = pipeline::resume(
                 executor.clone(),
                 &checkpoint.state,
-                fan(reading),
+                fan(reading, is_rewritten),
                 DEFAULT_MAX_LINE,
                 file.span().clone(),
             )
@@ -296,7 +303,8 @@ impl<'p> OpenLog<'p> {
                     return Ok(None);
                 }
                 let format = executor.format().name;
-                (format, pipeline::begin(executor, fan(reading), DEFAULT_MAX_LINE, log.span()))
+                let fan = fan(reading, is_rewritten);
+                (format, pipeline::begin(executor, fan, DEFAULT_MAX_LINE, log.span()))
             }
         };
         let processor = if reading.audited { processor.with_line_hashes() } else { processor };

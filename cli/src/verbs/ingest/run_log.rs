@@ -12,6 +12,7 @@ use foldline::{
     source::LogFile,
 };
 use foldline_database::sqlite::Database;
+use foldline_domain::audit::EventRecords;
 
 use super::{
     args::IngestArgs,
@@ -53,7 +54,7 @@ impl RunLog {
 
     /// The emitters of the rows of the log.
     pub(crate) fn fan(&self) -> Fan {
-        fan_of(self.audit.is_some(), Sinks::default())
+        fan_of(self.audit.is_some().then(EventRecords::default), Sinks::default())
     }
 
     /// The path of the log as stored in the database, even before the log exists.

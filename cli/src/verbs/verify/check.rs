@@ -352,7 +352,8 @@ impl<'s> Check<'s> {
                 ),
             };
         }
-        let compared: u64 = self.sources.iter().map(Source::compared).sum();
+        let comparisons = self.sources.iter().filter_map(Source::comparison);
+        let compared: u64 = comparisons.map(|found| found.compared + found.earlier).sum();
         let elsewhere = self.digests.saturating_sub(compared);
         if elsewhere > 0 {
             let elsewhere = human::number_of(elsewhere, "record");
