@@ -8,6 +8,7 @@ mod authority;
 #[path = "../../agents/tests/captures.rs"]
 mod captures;
 mod cli;
+mod counted_once;
 mod damage;
 mod disk_full;
 mod distinct;

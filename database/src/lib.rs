@@ -11,6 +11,7 @@ pub(crate) mod checkpoint;
 mod dialect;
 mod entry_row;
 mod error;
+mod family;
 mod fold;
 mod parameters;
 #[cfg(feature = "postgres")]

@@ -1,5 +1,7 @@
 //! Tokens belong to the session that tells the most of them.
 
+use std::slice;
+
 use foldline::transduce::*;
 use foldline_database::usage::*;
 use foldline_domain::*;
@@ -22,6 +24,25 @@ fn a_message_counts_where_most_is_told_of_it() {
     count_once(&mut sessions);
     let left = sessions.map(|session| session.messages);
     assert_eq!(left, [vec![said("b", 5)], vec![said("a", 4)]]);
+}
+
+#[test]
+fn a_message_of_a_thread_counts_once_in_its_family() {
+    let session = |id: &str, family: Option<&str>, started_at, messages: &[MessageUsage]| {
+        let started_at = Some(Timestamp::from_millis(started_at));
+        let (session_id, family) = (Some(id.into()), family.map(Into::into));
+        let messages = messages.to_vec();
+        SessionUsage { session_id, family, started_at, messages, ..SessionUsage::default() }
+    };
+    let count = said("thread:10/10", 10);
+    let mut sessions = [
+        session("fork", Some("first"), 2, &[count.clone(), said("thread:15/5", 5)]),
+        session("first", None, 1, slice::from_ref(&count)),
+        session("other", None, 3, slice::from_ref(&count)),
+    ];
+    count_once(&mut sessions);
+    let left = sessions.map(|session| session.messages);
+    assert_eq!(left, [vec![said("thread:15/5", 5)], vec![count.clone()], vec![count]]);
 }
 
 #[test]

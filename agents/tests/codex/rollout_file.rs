@@ -454,7 +454,7 @@ fn each_response_counts_once_under_its_id() {
         _ => None,
     });
     let expected = [
-        (None, None, 40),
+        (Some("thread:40.10.4.1/40.10.4.1"), None, 40),
         (Some("resp_1"), Some("gpt-a"), 100),
         // The request of a compaction, which ended in the next turn.
         (Some("resp_2"), Some("gpt-a"), 900),
@@ -466,7 +466,7 @@ fn each_response_counts_once_under_its_id() {
     assert_eq!(log.usage().cache_write_tokens, Some(20));
 }
 
-/// The request of a total is known by the thread and the total: its size and the tier may determine its price.
+/// The request of a total is known by its counts, among the forks of a thread.
 #[test]
 fn service_tiers_and_single_requests_are_stated() {
     let event = |payload: &str| format!(r#"{{"type":"event_msg","payload":{payload}}}"#);
@@ -492,11 +492,11 @@ fn service_tiers_and_single_requests_are_stated() {
     });
     let id = |id: &str| Some(id.to_owned());
     let expected = [
-        ("gpt-a".to_owned(), id("t/100-0-100"), 100),
-        ("gpt-a priority".to_owned(), id("t/150-0-50"), 50),
+        ("gpt-a".to_owned(), id("thread:100.0.0.0/100.0.0.0"), 100),
+        ("gpt-a priority".to_owned(), id("thread:150.0.0.0/50.0.0.0"), 50),
         // Two requests.
-        ("gpt-a priority".to_owned(), None, 100),
-        ("gpt-a flex".to_owned(), id("t/260-0-10"), 10),
+        ("gpt-a priority".to_owned(), id("thread:250.0.0.0/100.0.0.0"), 100),
+        ("gpt-a flex".to_owned(), id("thread:260.0.0.0/10.0.0.0"), 10),
     ];
     assert_eq!(used.collect::<Vec<_>>(), expected);
 }
@@ -520,6 +520,23 @@ fn a_fork_does_not_pay_for_copied_responses() {
     ];
     let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
     assert_eq!(log.usage().input_tokens, Some(23));
+}
+
+/// A sub-agent's file begins with the records of its parent, which it numbers, and totals go on from theirs.
+#[test]
+fn the_usage_before_the_first_record_of_a_sub_agent_is_its_parents() {
+    let count = |ordinal: u64, total: u64, last: u64| {
+        format!(
+            r#"{{"type":"event_msg","ordinal":{ordinal},"payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{total}}},"last_token_usage":{{"input_tokens":{last}}}}}}}}}"#
+        )
+    };
+    let meta = r#"{"type":"session_meta","ordinal":0,"payload":{"id":"b","parent_thread_id":"a","subagent_history_start_ordinal":3}}"#;
+    let lines = [meta.to_owned(), count(1, 100, 100), count(2, 250, 150), count(3, 290, 40)];
+    let log = Replay::of("codex-rollout", lines.join("\n").as_bytes());
+    assert_eq!(log.usage().input_tokens, Some(40));
+    // So do those of a file that begins in the middle.
+    let log = Replay::of("codex-rollout", lines[3].as_bytes());
+    assert_eq!(log.usage().input_tokens, Some(40));
 }
 
 #[test]

@@ -51,6 +51,7 @@ CREATE TABLE sessions (
     title             TEXT COLLATE "C",
     tools             TEXT COLLATE "C", -- JSON array of names
     parent_session_id TEXT COLLATE "C",
+    family            TEXT COLLATE "C", -- the first ancestor, of a session with a parent
     outcome           TEXT COLLATE "C", -- success, failed, limit_reached, cancelled
     outcome_reason    TEXT COLLATE "C",
     turns             BIGINT,
@@ -67,6 +68,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
 CREATE INDEX sessions_by_task ON sessions USING hash (task);
+CREATE INDEX sessions_by_family ON sessions USING hash (family);
 
 -- What an agent may do without asking, whenever its log states something new about that.
 CREATE TABLE authority (
@@ -187,9 +189,13 @@ SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_r
        cache_write_1h_tokens, reasoning_tokens, cost_usd
 FROM message_usage AS used
 WHERE message_id = '' OR session = (
-    SELECT session FROM message_usage AS told
+    SELECT told.session FROM message_usage AS told JOIN sessions AS teller ON teller.id = told.session
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session LIMIT 1
+    AND (told.message_id NOT LIKE 'thread:%' OR coalesce(teller.family, teller.session_id, CAST(teller.id AS TEXT)) = (
+        SELECT coalesce(family, session_id, CAST(id AS TEXT)) FROM sessions WHERE id = used.session))
+    GROUP BY told.session, teller.started_at
+    ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, teller.started_at IS NULL, teller.started_at,
+             told.session LIMIT 1
 );
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the

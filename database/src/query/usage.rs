@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     NOT_STATED, Row, Store, StoreError,
+    family::scope,
     usage::{MessageUsage, SessionUsage, UsedFor, count_once},
 };
 
@@ -37,15 +38,18 @@ pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
                        WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
                            SELECT message_id, session FROM (
                                SELECT message_id, session, row_number() OVER (
-                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
+                                   PARTITION BY message_id, {scope} ORDER BY output DESC NULLS LAST, started_at IS NULL, started_at, session
                                ) AS place
-                               FROM message_usage
-                               WHERE message_id <> ''
-                               AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
-                               GROUP BY message_id, session
-                           ) AS told WHERE place = 1))) AS used
+                               FROM (SELECT message_id, session, sum(CAST(output_tokens AS DOUBLE PRECISION)) AS output
+                                     FROM message_usage
+                                     WHERE message_id <> ''
+                                     AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
+                                     GROUP BY message_id, session) AS told
+                               JOIN sessions AS teller ON teller.id = session
+                           ) AS placed WHERE place = 1))) AS used
                  GROUP BY session) AS stored
              GROUP BY 1) AS sums ON sums.whole = sessions.id",
+        scope = scope("message_id", "teller"),
         whole = whole("stored.session"),
         input = sum("input_tokens"),
         output = sum("output_tokens"),
@@ -70,7 +74,7 @@ impl dyn Store + '_ {
         let mut parameters = self.parameters();
         let chosen = SessionFilter { period: Period::ALL, model: None, ..filter.clone() };
         let sql = format!(
-            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE
+            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE, family, started_at
              FROM sessions WHERE {is_whole} ORDER BY id",
             parent = fact("parent_session_id"),
             project = project(),
@@ -100,8 +104,14 @@ impl dyn Store + '_ {
             let id = row.get::<i64>(0)?;
             let session = match wholes.get(&id) {
                 None => places.get(&id).and_then(|place| sessions.get_mut(*place)),
-                Some(whole) => places.get(whole).map(|place| {
-                    &mut companions.entry(id).or_insert_with(|| (*place, SessionUsage::default())).1
+                Some(whole) => places.get(whole).and_then(|place| {
+                    let SessionUsage { session_id, family, started_at, .. } =
+                        sessions.get(*place)?;
+                    let (session_id, family) = (session_id.clone(), family.clone());
+                    let started_at = *started_at;
+                    let new =
+                        SessionUsage { session_id, family, started_at, ..SessionUsage::default() };
+                    Some(&mut companions.entry(id).or_insert((*place, new)).1)
                 }),
             };
             if let Some(session) = session {
@@ -142,6 +152,8 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         branch: row.text(5)?,
         task: row.text(6)?,
         is_chosen: row.get(7)?,
+        family: row.get::<Option<String>>(8)?.map(Into::into),
+        started_at: row.moment(9)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))

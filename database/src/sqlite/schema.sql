@@ -103,6 +103,7 @@ CREATE TABLE sessions (
     title             TEXT,
     tools             TEXT,             -- JSON array of names
     parent_session_id TEXT,
+    family            TEXT,             -- the first ancestor, of a session with a parent
     outcome           TEXT,             -- success, failed, limit_reached, cancelled
     outcome_reason    TEXT,
     turns             INTEGER,
@@ -121,6 +122,7 @@ CREATE INDEX sessions_by_source ON sessions (source, session_id);
 CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
 CREATE INDEX sessions_by_task ON sessions (task);
+CREATE INDEX sessions_by_family ON sessions (family) WHERE family IS NOT NULL;
 
 -- Sessions that were removed for good, so that rows of them are not written again.
 CREATE TABLE forgotten (
@@ -238,16 +240,19 @@ CREATE TABLE message_usage (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX message_usage_by_message ON message_usage (message_id) WHERE message_id <> '';
 
--- The tokens, each message once: in the session with most of them, the first of several. A sum of integers would fail
--- on the extreme numbers of one log.
+-- The tokens, each message once: in the session with most of them, the first of several. A message `thread:..` is one
+-- among the sessions of a family. A sum of integers would fail on the extreme numbers of one log.
 CREATE VIEW usage AS
 SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
        cache_write_1h_tokens, reasoning_tokens, cost_usd
 FROM message_usage AS used
 WHERE message_id = '' OR session = (
-    SELECT session FROM message_usage AS told
+    SELECT told.session FROM message_usage AS told JOIN sessions AS teller ON teller.id = told.session
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session LIMIT 1
+    AND (told.message_id NOT LIKE 'thread:%' OR coalesce(teller.family, teller.session_id, CAST(teller.id AS TEXT)) = (
+        SELECT coalesce(family, session_id, CAST(id AS TEXT)) FROM sessions WHERE id = used.session))
+    GROUP BY told.session
+    ORDER BY sum(CAST(output_tokens AS REAL)) DESC, teller.started_at IS NULL, teller.started_at, told.session LIMIT 1
 );
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the

@@ -5,12 +5,12 @@
 
 mod priced;
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible};
 
 use foldhash::HashMap;
 use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
-    DomainEvent, Located, SessionId, SessionKey, Text, Timestamp, TokenUsage,
+    DomainEvent, Located, OF_THREAD, SessionId, SessionKey, Text, Timestamp, TokenUsage,
     pricing::{Cost, Prices, Requests},
 };
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,12 @@ pub struct SessionUsage {
     pub session_id: Option<SessionId>,
     /// The session that started it as a sub-agent or a fork.
     pub parent_session_id: Option<SessionId>,
+    /// The first of its ancestors, of a session with a parent in a database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<SessionId>,
+    /// Its beginning, as the log states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
     /// The agent.
     pub agent: Option<Text>,
     /// Its project; of one log, the folder that the agent worked in.
@@ -164,23 +170,25 @@ impl Resume for UsageEmitter {
     }
 }
 
-/// Counts each message once, in the session with the most output tokens for it (the first of several), and removes it
-/// from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
-/// the file of the session that started it.
+/// Counts each message once, in the session with the most output tokens for it (the one that began first, or else the
+/// first of several), and removes it from the others. A resumed session repeats the messages of its predecessor, a fork
+/// those of the session that it began as, and a sub-agent's messages are also in the file of the session that started it.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
-    // Each id is numbered, so that it is hashed only once.
-    let mut numbers: HashMap<&str, usize> = HashMap::default();
+    // Each id is numbered, so that it is hashed only once. A message of a thread is one among its family.
+    let mut numbers: HashMap<(&str, Option<&str>), usize> = HashMap::default();
     let mut numbered = Vec::new();
     // By number: the last session that has the message with its output tokens, and the best session.
     let mut told: Vec<(usize, Option<u64>)> = Vec::new();
-    let mut best: Vec<(usize, Option<u64>)> = Vec::new();
+    let mut best: Vec<(usize, Rank)> = Vec::new();
     for (session, used) in sessions.iter().enumerate() {
         let mut here = Vec::new();
+        let own_id = used.family.as_ref().or(used.session_id.as_ref()).map(SessionId::as_str);
         for MessageUsage { of, usage } in &used.messages {
-            let number = of.message_id.as_deref().map(|id| {
+            let number = of.message_id.as_deref().and_then(|id| {
                 let next = numbers.len();
-                *numbers.entry(id).or_insert(next)
+                let family = if id.starts_with(OF_THREAD) { Some(own_id?) } else { None };
+                Some(*numbers.entry((id, family)).or_insert(next))
             });
             numbered.push(number);
             let Some(number) = number else { continue };
@@ -199,9 +207,9 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
             };
         }
         for number in here {
-            let (_, output) = told[number];
-            if output > best[number].1 {
-                best[number] = (session, output);
+            let rank = Some((told[number].1, used.started_at.map(Reverse)));
+            if rank > best[number].1 {
+                best[number] = (session, rank);
             }
         }
     }
@@ -211,3 +219,6 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
             .retain(|_| numbered.next().flatten().is_none_or(|number| best[number].0 == session));
     }
 }
+
+/// The output tokens that a session tells of a message, and its beginning: the greatest counts, and the first of equals.
+type Rank = Option<(Option<u64>, Option<Reverse<Timestamp>>)>;

@@ -39,5 +39,5 @@ pub use self::{
     session::{Allowed, Authority, Outcome, Session},
     size::length_of_extra,
     tool_calls::ToolCalls,
-    usage::TokenUsage,
+    usage::{OF_THREAD, TokenUsage},
 };

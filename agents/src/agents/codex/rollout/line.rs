@@ -10,6 +10,14 @@ use super::{
 };
 use crate::{codex::take_usage, prelude::*};
 
+/// A line of the file.
+#[derive(Clone, Debug)]
+pub struct RolloutLine<'a> {
+    /// The number of the record in its thread.
+    pub ordinal: Option<u64>,
+    pub json: RolloutJson<'a>,
+}
+
 /// One record of the file.
 #[derive(Clone, Debug)]
 pub enum RolloutJson<'a> {
@@ -20,6 +28,8 @@ pub enum RolloutJson<'a> {
         forked: bool,
         /// Whether items state what a person typed.
         is_paginated: bool,
+        /// The number of the first record that is not copied from a parent.
+        start: Option<u64>,
     },
     /// `turn_context`: the settings of a turn.
     TurnContext { turn_id: Option<Text>, settings: Box<Session> },
@@ -46,7 +56,7 @@ pub struct UsageRecord {
     pub usage: TokenUsage,
 }
 
-impl<'a> RolloutJson<'a> {
+impl<'a> RolloutLine<'a> {
     pub(super) fn parse(line: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
         let payload = line.get("payload").and_then(value::object);
         let (Some(mut payload), true) = (payload, is_known(&header.name)) else {
@@ -54,10 +64,11 @@ impl<'a> RolloutJson<'a> {
             let is_foreign = !is_known(&header.name) && !line.has("payload");
             return if is_foreign { Parsed::Foreign } else { Parsed::Unknown };
         };
-        line.ignore(&["timestamp", "ordinal"]);
+        line.ignore(&["timestamp"]);
+        let ordinal = line.u64("ordinal");
         let json = match &*header.name {
-            "session_meta" => Self::take_session_meta(&mut payload),
-            "turn_context" => Self::TurnContext {
+            "session_meta" => RolloutJson::take_session_meta(&mut payload),
+            "turn_context" => RolloutJson::TurnContext {
                 turn_id: payload.text("turn_id"),
                 settings: Box::new(take_turn_context(&mut payload)),
             },
@@ -65,7 +76,7 @@ impl<'a> RolloutJson<'a> {
                 // Of the turn, and of the thread with the sessions from which it was forked.
                 payload.ignore(&["turn_token_usage", "thread_token_usage"]);
                 payload.ignore(&["session_id", "root_turn_id"]);
-                Self::Usage(UsageRecord {
+                RolloutJson::Usage(UsageRecord {
                     thread_id: payload.str("thread_id").map(SessionId::from),
                     response_id: payload.text("response_id"),
                     turn_id: payload.text("turn_id"),
@@ -79,7 +90,7 @@ impl<'a> RolloutJson<'a> {
                 // The usage record of the compaction's own request repeats.
                 payload.ignore(&["compaction_response_id", "latest_token_usage_record"]);
                 payload.ignore(&["guardian_history", "retained_context"]);
-                Self::Compacted(message)
+                RolloutJson::Compacted(message)
             }
             name @ ("response_item" | "event_msg") => {
                 let is_event = name == "event_msg";
@@ -89,10 +100,10 @@ impl<'a> RolloutJson<'a> {
                 let kind = payload.str("type").unwrap_or_default();
                 header.name = format!("{name}/{kind}").into();
                 let read = match is_event {
-                    true => Event::take(&kind, is_inherited, &mut payload).map(Self::Event),
+                    true => Event::take(&kind, is_inherited, &mut payload).map(RolloutJson::Event),
                     false => {
                         let item = ResponseItem::take(&kind, is_inherited, &mut payload);
-                        item.map(Self::ResponseItem)
+                        item.map(RolloutJson::ResponseItem)
                     }
                 };
                 let Some(json) = read else { return Parsed::Unknown };
@@ -100,19 +111,21 @@ impl<'a> RolloutJson<'a> {
             }
             "inter_agent_communication" => {
                 payload.ignore(&["other_recipients", "trigger_turn"]);
-                Self::BetweenAgents(AgentMessage::take(&mut payload))
+                RolloutJson::BetweenAgents(AgentMessage::take(&mut payload))
             }
             // `world_state` and similar records: internal data of the program.
             _ => {
                 payload = Object::default();
-                Self::Nothing
+                RolloutJson::Nothing
             }
         };
         line.ignore(&["payload"]);
         line.adopt("", payload);
-        Parsed::Line(json)
+        Parsed::Line(Self { ordinal, json })
     }
+}
 
+impl RolloutJson<'_> {
     fn take_session_meta(payload: &mut Object<'_>) -> Self {
         // `session_id` is the id of the first thread.
         let own_id = payload.str("id").or_else(|| payload.str("session_id"));
@@ -120,6 +133,7 @@ impl<'a> RolloutJson<'a> {
         let parent = payload.str("parent_thread_id").map(SessionId::from);
         let spawned_by = payload.raw("source").and_then(parent_of_source);
         let forked = forked_from.is_some();
+        let start = payload.u64("subagent_history_start_ordinal");
         let is_paginated = payload.str("history_mode").is_some_and(|mode| mode == "paginated");
         let facts = Session {
             session_id: own_id.map(SessionId::from),
@@ -137,9 +151,9 @@ impl<'a> RolloutJson<'a> {
         payload.ignore(&["base_instructions", "instructions", "dynamic_tools", "memory_mode"]);
         payload.ignore(&["thread_source", "context_window"]);
         payload.ignore(&["history_base", "forked_from_ordinal_exclusive"]);
-        payload.ignore(&["subagent_history_start_ordinal", "creator_account_id"]);
+        payload.ignore(&["creator_account_id"]);
         payload.ignore(&["agent_nickname", "agent_role", "agent_path", "multi_agent_version"]);
-        Self::SessionMeta { facts: Box::new(facts), forked, is_paginated }
+        Self::SessionMeta { facts: Box::new(facts), forked, is_paginated, start }
     }
 }
 

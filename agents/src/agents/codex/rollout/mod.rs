@@ -19,7 +19,7 @@ use self::{
     echoes::Channel,
     event::{CompletedItem, Event},
     item::{Call, ResponseItem},
-    line::{RolloutJson, is_known},
+    line::{RolloutJson, RolloutLine, is_known},
     session::{CodexRolloutMemory, Step},
 };
 use crate::{
@@ -45,7 +45,7 @@ impl Executor for CodexRollout {
             "${CODEX_HOME:-~/.codex}/sessions",
             "${CODEX_HOME:-~/.codex}/archived_sessions",
         ]);
-    type Line<'a> = RolloutJson<'a>;
+    type Line<'a> = RolloutLine<'a>;
     type Result = CodexResult;
     type Memory = CodexRolloutMemory;
 
@@ -58,20 +58,21 @@ impl Executor for CodexRollout {
         &self,
         object: &mut Object<'a>,
         header: &mut Header<'a>,
-    ) -> Parsed<RolloutJson<'a>> {
-        RolloutJson::parse(object, header)
+    ) -> Parsed<RolloutLine<'a>> {
+        RolloutLine::parse(object, header)
     }
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let mut step = Step { memory, cx };
-        if !line.is_prompt() && !self.is_ignored(&line) {
+        if !line.json.is_prompt() && !self.is_ignored(&line) {
             step.release(usize::MAX);
         }
-        if let RolloutJson::SessionMeta { facts, forked, is_paginated } = line {
+        let RolloutLine { ordinal, json: line } = line;
+        if let RolloutJson::SessionMeta { facts, forked, is_paginated, start } = line {
             step.memory.states_prompts |= is_paginated;
-            return step.session_meta(*facts, forked);
+            return step.session_meta(*facts, forked, start);
         }
-        step.follow_replay();
+        step.follow_replay(ordinal);
         match line {
             RolloutJson::TurnContext { turn_id, settings } => step.turn_context(turn_id, *settings),
             RolloutJson::Usage(record) => step.usage_record(record),
@@ -89,8 +90,8 @@ impl Executor for CodexRollout {
         Step { memory, cx }.release(usize::MAX);
     }
 
-    fn is_ignored(&self, line: &RolloutJson<'_>) -> bool {
-        match line {
+    fn is_ignored(&self, line: &RolloutLine<'_>) -> bool {
+        match &line.json {
             RolloutJson::ResponseItem(ResponseItem::Nothing) | RolloutJson::Nothing => true,
             // The thought is encrypted.
             RolloutJson::ResponseItem(ResponseItem::Reasoning(_, thoughts)) => thoughts.is_empty(),

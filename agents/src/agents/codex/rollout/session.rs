@@ -1,6 +1,7 @@
 //! The session of a rollout file: its facts, turns, tokens and preceding sessions; [`Step`]: a line during its
 //! processing, and the state between lines.
 
+use foldline_domain::OF_THREAD;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -20,6 +21,13 @@ use crate::{
 /// milliseconds apart, and the next line needs a response of the model.
 const LONGEST_PAUSE_MS: u64 = 1000;
 
+/// The counts, for an identity.
+fn counts(usage: &TokenUsage) -> String {
+    let TokenUsage { input_tokens, output_tokens, cache_read_tokens, reasoning_tokens, .. } = usage;
+    let counts = [input_tokens, cache_read_tokens, output_tokens, reasoning_tokens];
+    counts.map(|count| count.unwrap_or_default().to_string()).join(".")
+}
+
 /// The name, unless it is too long to be remembered.
 fn short(name: Option<Text>) -> Option<Text> {
     name.filter(|name| name.length() <= 100)
@@ -28,7 +36,7 @@ fn short(name: Option<Text>) -> Option<Text> {
 impl Step<'_, '_> {
     /// The first describes the session. One with another id describes a session from which it was forked, and that
     /// session's history follows.
-    pub(super) fn session_meta(&mut self, facts: Session, forked: bool) {
+    pub(super) fn session_meta(&mut self, facts: Session, forked: bool, start: Option<u64>) {
         let session = &mut self.memory.session;
         if session.has_meta {
             if facts.session_id != session.own_id {
@@ -40,7 +48,7 @@ impl Step<'_, '_> {
             return;
         }
         session.has_meta = true;
-        session.forked = forked;
+        (session.forked, session.start) = (forked, start);
         session.own_id.clone_from(&facts.session_id);
         session.began_at = facts.started_at.or(self.cx.at);
         self.cx.session(Session { started_at: session.began_at, ..facts });
@@ -48,8 +56,9 @@ impl Step<'_, '_> {
 
     /// Detects the end of a copied history. A line without a time also ends it: counting a token twice is better than
     /// never.
-    pub(super) fn follow_replay(&mut self) {
+    pub(super) fn follow_replay(&mut self, ordinal: Option<u64>) {
         let session = &mut self.memory.session;
+        session.is_before_start = ordinal.zip(session.start).is_some_and(|(at, start)| at < start);
         if let Some(last) = session.replayed_at {
             let pause = self.cx.at.and_then(|at| at.millis_since(last));
             let goes_on = pause.is_some_and(|pause| pause < LONGEST_PAUSE_MS);
@@ -61,7 +70,7 @@ impl Step<'_, '_> {
     fn is_replay(&self) -> bool {
         let session = &self.memory.session;
         let is_older = session.forked && self.cx.at.is_some() && self.cx.at < session.began_at;
-        is_older || session.replayed_at.is_some()
+        is_older || session.is_before_start || session.replayed_at.is_some()
     }
 
     pub(super) fn turn_started(&mut self) {
@@ -152,22 +161,18 @@ impl Step<'_, '_> {
         let Some(total) = total.or_else(of_last).filter(|_| !session.has_usage_records) else {
             return;
         };
-        if session.forked
-            && session.counter == Default::default()
+        if session.counter == Default::default()
             && let Some(last) = last
         {
-            // The thread's total includes its parent's, which has no line in this file.
+            // The total includes earlier requests, which have no line in this file: those of its parent or of an earlier
+            // page, or of the lines before its beginning.
             let _ = session.counter.advance(total.since(&last), None);
         }
         let more = session.counter.advance(total, last);
         if let Some(usage) = more.filter(|_| !replayed) {
-            // A single request, whose size may determine its price.
-            let id = session.own_id.as_ref().filter(|_| last == Some(usage)).map(|thread| {
-                let counts = [total.input_tokens, total.output_tokens, usage.input_tokens];
-                let [input, output, request] = counts.map(Option::unwrap_or_default);
-                Text::from(format!("{thread}/{input}-{output}-{request}"))
-            });
-            self.usage(id, self.cx.known().model.clone(), usage);
+            // A fork may repeat the counts of its parent.
+            let id = format!("{OF_THREAD}{}/{}", counts(&total), counts(&usage));
+            self.usage(Some(id.into()), self.cx.known().model.clone(), usage);
         }
     }
 
@@ -205,6 +210,12 @@ pub(super) struct SessionMemory {
     pub(super) has_meta: bool,
     /// Whether it begins with the history of another session.
     pub(super) forked: bool,
+    /// The number of the first record that is not copied, if the file states it.
+    #[serde(default)]
+    pub(super) start: Option<u64>,
+    /// Whether this record is before it.
+    #[serde(default)]
+    pub(super) is_before_start: bool,
     /// The start of the file's own session.
     pub(super) began_at: Option<Timestamp>,
     /// The time of the last line of a copied history.
