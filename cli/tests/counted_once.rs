@@ -47,9 +47,11 @@ fn forks_count_once_whichever_is_read_first() {
         ("d", thread("d", Some("b"), 4, &[100, 200, 70, 9])),
         // Another thread with the same counts.
         ("e", thread("e", None, 5, &[100, 200])),
+        // A fork that goes on as the first one did.
+        ("f", thread("f", Some("a"), 6, &[100, 200, 70])),
     ];
-    let expected = [600, 70, 80, 9, 300];
-    let orders = [[0, 1, 2, 3, 4], [3, 1, 2, 4, 0], [4, 3, 2, 1, 0], [2, 0, 3, 1, 4]];
+    let expected = [600, 70, 80, 9, 300, 70];
+    let orders = [[0, 1, 2, 3, 4, 5], [3, 5, 1, 2, 4, 0], [5, 4, 3, 2, 1, 0], [2, 0, 3, 5, 1, 4]];
     for (number, order) in orders.into_iter().enumerate() {
         let db = home.path().join(format!("db{number}"));
         for at in order {

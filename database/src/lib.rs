@@ -11,7 +11,6 @@ pub(crate) mod checkpoint;
 mod dialect;
 mod entry_row;
 mod error;
-mod family;
 mod fold;
 mod parameters;
 #[cfg(feature = "postgres")]

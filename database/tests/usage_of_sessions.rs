@@ -27,22 +27,37 @@ fn a_message_counts_where_most_is_told_of_it() {
 }
 
 #[test]
-fn a_message_of_a_thread_counts_once_in_its_family() {
-    let session = |id: &str, family: Option<&str>, started_at, messages: &[MessageUsage]| {
+fn a_fork_copies_what_its_ancestors_counted() {
+    let session = |id: &str, parent: Option<&str>, started_at, messages: &[MessageUsage]| {
         let started_at = Some(Timestamp::from_millis(started_at));
-        let (session_id, family) = (Some(id.into()), family.map(Into::into));
+        let (session_id, parent_session_id) = (Some(id.into()), parent.map(Into::into));
         let messages = messages.to_vec();
-        SessionUsage { session_id, family, started_at, messages, ..SessionUsage::default() }
+        SessionUsage {
+            session_id,
+            parent_session_id,
+            started_at,
+            messages,
+            ..SessionUsage::default()
+        }
     };
-    let count = said("thread:10/10", 10);
+    let [first, second] = [said("thread:10/10", 10), said("thread:15/5", 5)];
     let mut sessions = [
-        session("fork", Some("first"), 2, &[count.clone(), said("thread:15/5", 5)]),
-        session("first", None, 1, slice::from_ref(&count)),
-        session("other", None, 3, slice::from_ref(&count)),
+        session("fork", Some("first"), 2, &[first.clone(), second.clone()]),
+        session("first", None, 1, slice::from_ref(&first)),
+        // The second of its own is not that of the other fork.
+        session("sibling", Some("first"), 3, &[first.clone(), second.clone()]),
+        session("other", None, 4, slice::from_ref(&first)),
+        session("grandchild", Some("fork"), 5, &[first.clone(), second.clone()]),
+        // The log of their parent is missing.
+        session("orphan", Some("lost"), 6, slice::from_ref(&first)),
+        session("its sibling", Some("lost"), 7, &[first.clone(), second.clone()]),
     ];
     count_once(&mut sessions);
     let left = sessions.map(|session| session.messages);
-    assert_eq!(left, [vec![said("thread:15/5", 5)], vec![count.clone()], vec![count]]);
+    let [first, second] = [vec![first], vec![second]];
+    let expected =
+        [second.clone(), first.clone(), second.clone(), first.clone(), vec![], first, second];
+    assert_eq!(left, expected);
 }
 
 #[test]

@@ -51,7 +51,6 @@ CREATE TABLE sessions (
     title             TEXT COLLATE "C",
     tools             TEXT COLLATE "C", -- JSON array of names
     parent_session_id TEXT COLLATE "C",
-    family            TEXT COLLATE "C", -- the first ancestor, of a session with a parent
     outcome           TEXT COLLATE "C", -- success, failed, limit_reached, cancelled
     outcome_reason    TEXT COLLATE "C",
     turns             BIGINT,
@@ -68,7 +67,6 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
 CREATE INDEX sessions_by_task ON sessions USING hash (task);
-CREATE INDEX sessions_by_family ON sessions USING hash (family);
 
 -- What an agent may do without asking, whenever its log states something new about that.
 CREATE TABLE authority (
@@ -183,20 +181,51 @@ CREATE INDEX message_usage_by_message ON message_usage USING hash (message_id) W
 CREATE TABLE models (model TEXT COLLATE "C" NOT NULL);
 CREATE UNIQUE INDEX models_by_model ON models (md5(model));
 
--- The tokens, each message once: in the session with most of them, the first of several.
+-- The ids of a session, of its parent, of the parent of that, and so on.
+CREATE VIEW lineage AS
+WITH RECURSIVE lineage(session, ancestor) AS (
+    SELECT id, session_id FROM sessions WHERE session_id IS NOT NULL
+    UNION
+    SELECT id, parent_session_id FROM sessions WHERE parent_session_id IS NOT NULL
+    UNION
+    SELECT lineage.session, parent.parent_session_id
+    FROM lineage JOIN sessions AS parent ON parent.session_id = lineage.ancestor
+    WHERE parent.parent_session_id IS NOT NULL
+)
+SELECT session, ancestor FROM lineage;
+
+-- The messages of threads that an earlier session has, which the session descends from, or which has an ancestor in
+-- common with it that is in no log: a fork repeats what its parent counted.
+CREATE VIEW copied_usage AS
+SELECT used.session, used.message_id
+FROM message_usage AS used JOIN sessions AS fork ON fork.id = used.session
+WHERE used.message_id LIKE 'thread:%' AND EXISTS (
+    SELECT 1 FROM message_usage AS told JOIN sessions AS earlier ON earlier.id = told.session
+    WHERE told.message_id = used.message_id AND told.message_id <> '' AND told.session <> used.session
+    AND (coalesce(earlier.started_at, 0), earlier.id) < (coalesce(fork.started_at, 0), fork.id)
+    AND EXISTS (
+        SELECT 1 FROM lineage WHERE lineage.session = used.session AND (lineage.ancestor = earlier.session_id OR (
+            NOT EXISTS (SELECT 1 FROM sessions AS known WHERE known.session_id = lineage.ancestor)
+            AND EXISTS (SELECT 1 FROM lineage AS its WHERE its.session = earlier.id AND its.ancestor = lineage.ancestor)
+        ))
+    )
+);
+
+-- The tokens, each message once: in the session with most of them, the first of several. A message `thread:..` is one
+-- among forks. A sum of integers would fail on the extreme numbers of one log.
 CREATE VIEW usage AS
 SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
        cache_write_1h_tokens, reasoning_tokens, cost_usd
 FROM message_usage AS used
-WHERE message_id = '' OR session = (
-    SELECT told.session FROM message_usage AS told JOIN sessions AS teller ON teller.id = told.session
+WHERE message_id = ''
+OR (message_id LIKE 'thread:%' AND NOT EXISTS (
+    SELECT 1 FROM copied_usage AS copy WHERE copy.session = used.session AND copy.message_id = used.message_id
+))
+OR (message_id NOT LIKE 'thread:%' AND session = (
+    SELECT session FROM message_usage AS told
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    AND (told.message_id NOT LIKE 'thread:%' OR coalesce(teller.family, teller.session_id, CAST(teller.id AS TEXT)) = (
-        SELECT coalesce(family, session_id, CAST(id AS TEXT)) FROM sessions WHERE id = used.session))
-    GROUP BY told.session, teller.started_at
-    ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, teller.started_at IS NULL, teller.started_at,
-             told.session LIMIT 1
-);
+    GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session LIMIT 1
+));
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
 -- program that stored the first use of the model.

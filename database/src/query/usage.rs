@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use foldline_domain::OF_THREAD;
+
 use super::{
     Period, SessionFilter,
     companions::{COMPANIONS, fact, is_whole, whole},
@@ -10,7 +12,6 @@ use super::{
 };
 use crate::{
     NOT_STATED, Row, Store, StoreError,
-    family::scope,
     usage::{MessageUsage, SessionUsage, UsedFor, count_once},
 };
 
@@ -35,21 +36,22 @@ pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
                         count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
                             AS costs
                  FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
-                       WHERE {condition} AND (message_id = '' OR (message_id, session) IN (
+                       WHERE {condition} AND CASE
+                           WHEN message_id = '' THEN TRUE
+                           WHEN message_id LIKE '{OF_THREAD}%'
+                           THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
+                           ELSE (message_id, session) IN (
                            SELECT message_id, session FROM (
                                SELECT message_id, session, row_number() OVER (
-                                   PARTITION BY message_id, {scope} ORDER BY output DESC NULLS LAST, started_at IS NULL, started_at, session
+                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
                                ) AS place
-                               FROM (SELECT message_id, session, sum(CAST(output_tokens AS DOUBLE PRECISION)) AS output
-                                     FROM message_usage
-                                     WHERE message_id <> ''
-                                     AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
-                                     GROUP BY message_id, session) AS told
-                               JOIN sessions AS teller ON teller.id = session
-                           ) AS placed WHERE place = 1))) AS used
+                               FROM message_usage
+                               WHERE message_id <> ''
+                               AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
+                               GROUP BY message_id, session
+                           ) AS told WHERE place = 1) END) AS used
                  GROUP BY session) AS stored
              GROUP BY 1) AS sums ON sums.whole = sessions.id",
-        scope = scope("message_id", "teller"),
         whole = whole("stored.session"),
         input = sum("input_tokens"),
         output = sum("output_tokens"),
@@ -74,7 +76,7 @@ impl dyn Store + '_ {
         let mut parameters = self.parameters();
         let chosen = SessionFilter { period: Period::ALL, model: None, ..filter.clone() };
         let sql = format!(
-            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE, family, started_at
+            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE, started_at
              FROM sessions WHERE {is_whole} ORDER BY id",
             parent = fact("parent_session_id"),
             project = project(),
@@ -105,12 +107,13 @@ impl dyn Store + '_ {
             let session = match wholes.get(&id) {
                 None => places.get(&id).and_then(|place| sessions.get_mut(*place)),
                 Some(whole) => places.get(whole).and_then(|place| {
-                    let SessionUsage { session_id, family, started_at, .. } =
-                        sessions.get(*place)?;
-                    let (session_id, family) = (session_id.clone(), family.clone());
-                    let started_at = *started_at;
-                    let new =
-                        SessionUsage { session_id, family, started_at, ..SessionUsage::default() };
+                    let whole = sessions.get(*place)?;
+                    let new = SessionUsage {
+                        session_id: whole.session_id.clone(),
+                        parent_session_id: whole.parent_session_id.clone(),
+                        started_at: whole.started_at,
+                        ..SessionUsage::default()
+                    };
                     Some(&mut companions.entry(id).or_insert((*place, new)).1)
                 }),
             };
@@ -152,8 +155,7 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         branch: row.text(5)?,
         task: row.text(6)?,
         is_chosen: row.get(7)?,
-        family: row.get::<Option<String>>(8)?.map(Into::into),
-        started_at: row.moment(9)?,
+        started_at: row.moment(8)?,
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))

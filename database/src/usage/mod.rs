@@ -3,9 +3,10 @@
 //! A database answers with the usage of its sessions ([`usage`](crate::Store#method.usage)), in which [`count_once`]
 //! counts each message once, as the view `usage` does. [`UsageEmitter`] collects the same of one log without a database.
 
+mod lineage;
 mod priced;
 
-use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible};
+use std::{collections::BTreeMap, convert::Infallible};
 
 use foldhash::HashMap;
 use foldline::transduce::{Batch, Emitter, Resume};
@@ -15,6 +16,7 @@ use foldline_domain::{
 };
 use serde::{Deserialize, Serialize};
 
+use self::lineage::Lineage;
 pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced};
 
 /// The token usage of a session.
@@ -24,9 +26,6 @@ pub struct SessionUsage {
     pub session_id: Option<SessionId>,
     /// The session that started it as a sub-agent or a fork.
     pub parent_session_id: Option<SessionId>,
-    /// The first of its ancestors, of a session with a parent in a database.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub family: Option<SessionId>,
     /// Its beginning, as the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
@@ -170,27 +169,36 @@ impl Resume for UsageEmitter {
     }
 }
 
-/// Counts each message once, in the session with the most output tokens for it (the one that began first, or else the
-/// first of several), and removes it from the others. A resumed session repeats the messages of its predecessor, a fork
-/// those of the session that it began as, and a sub-agent's messages are also in the file of the session that started it.
+/// Counts each message once, in the session with the most output tokens for it (the first of several), and removes it
+/// from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
+/// the file of the session that started it. The [forks](OF_THREAD) of a session repeat what it counted.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
-    // Each id is numbered, so that it is hashed only once. A message of a thread is one among its family.
-    let mut numbers: HashMap<(&str, Option<&str>), usize> = HashMap::default();
+    let counted = counted(&sessions);
+    let mut counted = counted.into_iter();
+    for session in &mut sessions {
+        session.messages.retain(|_| counted.next().unwrap_or(true));
+    }
+}
+
+/// Whether each message of each session counts there.
+fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
+    // Each id is numbered, so that it is hashed only once.
+    let mut numbers: HashMap<&str, usize> = HashMap::default();
     let mut numbered = Vec::new();
     // By number: the last session that has the message with its output tokens, and the best session.
     let mut told: Vec<(usize, Option<u64>)> = Vec::new();
-    let mut best: Vec<(usize, Rank)> = Vec::new();
+    let mut best: Vec<(usize, Option<u64>)> = Vec::new();
+    // The sessions with a message of a thread, by number.
+    let mut tellers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (session, used) in sessions.iter().enumerate() {
         let mut here = Vec::new();
-        let own_id = used.family.as_ref().or(used.session_id.as_ref()).map(SessionId::as_str);
         for MessageUsage { of, usage } in &used.messages {
-            let number = of.message_id.as_deref().and_then(|id| {
+            let number = of.message_id.as_deref().map(|id| {
                 let next = numbers.len();
-                let family = if id.starts_with(OF_THREAD) { Some(own_id?) } else { None };
-                Some(*numbers.entry((id, family)).or_insert(next))
+                *numbers.entry(id).or_insert(next)
             });
-            numbered.push(number);
+            numbered.push((session, number));
             let Some(number) = number else { continue };
             if number == told.len() {
                 told.push((usize::MAX, None));
@@ -200,6 +208,9 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
             if *teller != session {
                 (*teller, *output) = (session, None);
                 here.push(number);
+                if of.message_id.as_ref().is_some_and(|id| id.starts_with(OF_THREAD)) {
+                    tellers.entry(number).or_default().push(session);
+                }
             }
             *output = match (*output, usage.output_tokens) {
                 (Some(output), Some(more)) => Some(output.saturating_add(more)),
@@ -207,18 +218,23 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
             };
         }
         for number in here {
-            let rank = Some((told[number].1, used.started_at.map(Reverse)));
-            if rank > best[number].1 {
-                best[number] = (session, rank);
+            let (_, output) = told[number];
+            if output > best[number].1 {
+                best[number] = (session, output);
             }
         }
     }
-    let mut numbered = numbered.into_iter();
-    for (session, used) in sessions.iter_mut().enumerate() {
-        used.messages
-            .retain(|_| numbered.next().flatten().is_none_or(|number| best[number].0 == session));
-    }
+    let lineage = Lineage::of(sessions);
+    let originals: BTreeMap<usize, Vec<usize>> = tellers
+        .into_iter()
+        .map(|(number, tellers)| (number, lineage.originals(tellers, sessions)))
+        .collect();
+    let counts = |(session, number): (usize, Option<usize>)| match number {
+        None => true,
+        Some(number) => match originals.get(&number) {
+            Some(originals) => originals.contains(&session),
+            None => best[number].0 == session,
+        },
+    };
+    numbered.into_iter().map(counts).collect()
 }
-
-/// The output tokens that a session tells of a message, and its beginning: the greatest counts, and the first of equals.
-type Rank = Option<(Option<u64>, Option<Reverse<Timestamp>>)>;

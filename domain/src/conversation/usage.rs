@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The beginning of the id of a message that is one only among the sessions that descend from one another: a running total
-/// of a thread, which its forks repeat. Any other id is one everywhere.
+/// The beginning of the id of a message that is the same one only in a session and in those that descend from it: a running
+/// total of a thread, which its forks repeat. Any other id is that of one message everywhere.
 pub const OF_THREAD: &str = "thread:";
 
 /// Tokens and cost. A field is `None` if the log does not state it, which differs from zero. Fields may be added: end

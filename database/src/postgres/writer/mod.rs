@@ -13,7 +13,7 @@ use super::{
     error::PostgresFailure,
     statements::{Connection, signed, text},
 };
-use crate::{Change, EntryRow, Fold, NewEntry, Rows, ToolRow, Warnings, family};
+use crate::{Change, EntryRow, Fold, NewEntry, Rows, ToolRow, Warnings};
 
 /// Writes the rows of a transaction. New rows are collected, and copied table by table.
 pub(super) struct RowWriter<'s> {
@@ -209,22 +209,6 @@ impl<'s> RowWriter<'s> {
                 &encoded(line(true)),
             ],
         )?;
-        if session_id.is_some() || parent_session_id.is_some() {
-            self.join_family(session.id)?;
-        }
-        Ok(())
-    }
-
-    /// Gives a session the family of its parent, and its family to its descendants, which may have been read before.
-    fn join_family(&mut self, session: i64) -> Result<(), PostgresFailure> {
-        self.session.run(&family::of_parent("$1"), &[&session])?;
-        let moved = self.session.find(&family::moved("$1"), &[&session], |row| {
-            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
-        })?;
-        if let Some((family, its)) = moved {
-            let sql = "UPDATE sessions SET family = $1 WHERE family = $2";
-            self.session.run(sql, &[&family, &its])?;
-        }
         Ok(())
     }
 

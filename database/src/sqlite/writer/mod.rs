@@ -14,9 +14,9 @@ use rusqlite::{Connection, Statement, params};
 use super::{
     crc::{execute_summed, sum_sessions},
     replace,
-    statements::{find, list, run},
+    statements::{find, run},
 };
-use crate::{Change, EntryRow, Fold, NewEntry, Warnings, family};
+use crate::{Change, EntryRow, Fold, NewEntry, Warnings};
 
 /// Writes the rows of one source.
 pub(super) struct SourceWriter<'t> {
@@ -212,27 +212,7 @@ impl<'t> SourceWriter<'t> {
                 text(&facts.branch),
             ],
         )?;
-        if facts.session_id.is_some() || facts.parent_session_id.is_some() {
-            self.join_family(session.id)?;
-        }
         sum_sessions(self.transaction, "id = ?1", [session.id])
-    }
-
-    /// Gives a session the family of its parent, and its family to its descendants, which may have been read before.
-    fn join_family(&self, session: i64) -> rusqlite::Result<()> {
-        run(self.transaction, &family::of_parent("?1"), [session])?;
-        let moved = find(self.transaction, &family::moved("?1"), [session], |row| {
-            Ok((row.get::<String>(0)?, row.get::<String>(1)?))
-        })?;
-        let Some((family, its)) = moved else { return Ok(()) };
-        let sql = "SELECT id FROM sessions WHERE family = ?1";
-        let members: Vec<i64> = list(self.transaction, sql, [&its], |row| row.get(0))?;
-        run(
-            self.transaction,
-            "UPDATE sessions SET family = ?1 WHERE family = ?2",
-            [&family, &its],
-        )?;
-        members.iter().try_for_each(|id| sum_sessions(self.transaction, "id = ?1", [id]))
     }
 
     /// Changes an entry; returns whether it exists.
