@@ -1,8 +1,10 @@
 //! The settings files of Droid's sessions, from bytes to the conversation.
 
+use std::path::Path;
+
 use foldline::transduce::Reducer;
 use foldline_agents::{Registry, wire::Record};
-use foldline_domain::{DomainEvent, TokenUsage, WarningKind};
+use foldline_domain::{DomainEvent, Timestamp, TokenUsage, WarningKind};
 
 use crate::replay::{Replay, check_laws, fixture, replay, survives_any_value};
 
@@ -46,7 +48,7 @@ fn settings_state_the_tokens_of_a_session() {
 fn the_name_of_the_file_says_which_session_it_is_of() {
     let executor = Registry::builtin().named(FORMAT).cloned().unwrap();
     let facts = |name: &str| {
-        let executor = executor.of_file(std::path::Path::new(name), &|_| None);
+        let executor = executor.of_file(Path::new(name), &|_| None);
         let mut events = Vec::new();
         let file = r#"{"model":"m","autonomyMode":"normal","tokenUsage":{"outputTokens":1}}"#;
         Record::read(file, |_, record| {
@@ -66,6 +68,34 @@ fn the_name_of_the_file_says_which_session_it_is_of() {
     assert_eq!(facts("s-1.settings.json"), both);
     assert_eq!(facts("settings.json"), (None, None));
     assert_eq!(facts("-"), (None, None));
+}
+
+/// Totals have the latest possible time.
+#[test]
+fn the_tokens_of_several_days_are_those_of_the_last_message() {
+    let executor = Registry::builtin().named(FORMAT).cloned().unwrap();
+    let log = r#"{"type":"session_start","id":"s-1"}
+{"type":"message","id":"1","timestamp":"2026-09-20T08:00:00.000Z","message":{}}
+{"type":"message","id":"2","timestamp":"2026-09-22T08:00:00.000Z","message":{}}
+{"type":"todo_state","id":"3"}
+{"type":"mess"#;
+    let used_at = |has_log: bool| {
+        let is_log = |path: &Path| has_log && path == Path::new("/p/s-1.jsonl");
+        let beside = |path: &Path| is_log(path).then(|| log.to_owned());
+        let executor = executor.of_file(Path::new("/p/s-1.settings.json"), &beside);
+        let file = r#"{"model":"m","autonomyMode":"normal","providerLockTimestamp":"2026-09-20T08:00:00.000Z","tokenUsage":{"outputTokens":1}}"#;
+        let mut events = Vec::new();
+        Record::read(file, |_, record| {
+            events.extend(executor.reduce(executor.init(), record).1);
+        });
+        events.iter().find_map(|event| match event {
+            DomainEvent::Usage { timestamp, .. } => *timestamp,
+            _ => None,
+        })
+    };
+    let day = |day: i64| Some(Timestamp::from_millis((day * 24 + 8) * 60 * 60 * 1000));
+    // 20 and 22 September 2026.
+    assert_eq!((used_at(false), used_at(true)), (day(20_716), day(20_718)));
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl<'a> SessionJson<'a> {
 
 fn take_start(object: &mut Object<'_>) -> Session {
     // `version` is the version of the file, not of the program.
-    object.ignore(&["owner", "version", "hostId"]);
+    object.ignore(&["owner", "version", "hostId", "callingToolUseId"]);
     let is_own = object.bool("isSessionTitleManuallySet").unwrap_or(false);
     let title = object.text("title");
     let own_title = object.text("sessionTitle").filter(|_| is_own);

@@ -15,9 +15,14 @@ pub(super) const ENDING: &str = ".settings.json";
 ///
 /// It is a separate log of one record, since Droid rewrites it repeatedly while the session file only grows. Its name
 /// states the session. If several versions were read, a database counts the tokens of the version that states the most.
+///
+/// It does not state when tokens were used. They are a total, so their time is the latest possible one: that of the last
+/// message in the session file.
 #[derive(Clone, Debug, Default)]
 pub struct DroidSettings {
     session: Option<SessionId>,
+    /// The time of the last message in the session file.
+    last_at: Option<Timestamp>,
 }
 
 /// The content of a settings file.
@@ -45,10 +50,12 @@ impl Executor for DroidSettings {
         })]
     }
 
-    fn of_file(&self, path: &Path, _: Beside<'_>) -> Option<Self> {
+    fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let session = name.strip_suffix(ENDING).filter(|session| !session.is_empty())?;
-        Some(Self { session: Some(session.into()) })
+        let log = beside(&path.with_file_name(format!("{session}.jsonl"))).unwrap_or_default();
+        let time = |line| Object::parse(line).ok()?.timestamp("timestamp");
+        Some(Self { session: Some(session.into()), last_at: log.lines().rev().find_map(time) })
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -63,7 +70,8 @@ impl Executor for DroidSettings {
         }
         header.name = "settings".into();
         // The time of the first request, the only stated time.
-        header.at = object.timestamp("providerLockTimestamp");
+        let first_at = object.timestamp("providerLockTimestamp");
+        header.at = self.last_at.max(first_at);
         object.ignore(&["archivedAt"]);
         let facts = Session {
             session_id: self.session.clone(),
