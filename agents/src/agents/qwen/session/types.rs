@@ -247,9 +247,10 @@ impl Detail {
             object.adopt("resultDisplay", display);
         }
         let shown = object.text("resultDisplay");
+        let execution = object.text("executionStatus");
         Self {
             call: object.text("callId"),
-            status: object.text("status"),
+            status: object.text("status").or(execution),
             error,
             shown,
             diff,
