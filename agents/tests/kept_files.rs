@@ -9,7 +9,7 @@ use foldline_agents::{
 };
 use foldline_domain::{
     Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session, SessionId,
-    TokenUsage, ToolStatus,
+    Text, TokenUsage, ToolStatus,
 };
 use foldline_testkit::run;
 
@@ -164,6 +164,15 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     assert_eq!(statuses(&failure), ["cancelled"]);
     let parent = failure.summary.session.unwrap().parent_session_id;
     assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001".into()));
+}
+
+#[test]
+fn oh_my_pi_states_a_title_and_a_model_with_its_provider() {
+    let profile = conversation(&DynExecutor::new(Pi), "pi", "profile");
+    assert_eq!(profile.summary.warnings.len(), 0);
+    let session = profile.summary.session.unwrap();
+    let stated = [session.title, session.model, session.provider].map(|fact| fact.unwrap());
+    assert_eq!(stated, ["Crack the nuts", "claude-sonnet-5", "anthropic"].map(Text::from));
 }
 
 #[test]

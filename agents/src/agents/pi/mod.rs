@@ -39,6 +39,8 @@ impl Executor for Pi {
     const FORMAT: Format = Format::new("pi", "Pi and OpenClaw, session file", "pi").with_homes(&[
         "${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions",
         "~/.omp/agent/sessions",
+        "~/.omp/profiles",
+        "${XDG_DATA_HOME:-~/.local/share}/omp",
         "${OPENCLAW_STATE_DIR:-~/.openclaw}/agents",
     ]);
     type Line<'a> = PiLine<'a>;
@@ -49,7 +51,9 @@ impl Executor for Pi {
         match &*object.get_str("type").unwrap_or_default() {
             "session" => {
                 let is_header = object.has_all(&["id", "timestamp", "cwd"]);
-                Evidence::certain_if(is_header && !object.has_any(&["title", "owner"]))
+                // Other formats have a title, too; only Oh My Pi states where it is from.
+                let is_of_others = object.has("title") && !object.has("titleSource");
+                Evidence::certain_if(is_header && !is_of_others && !object.has("owner"))
             }
             "message" => {
                 let message = message(object).unwrap_or_default();

@@ -95,11 +95,17 @@ impl<'a> PiLine<'a> {
     pub(super) fn parse(object: &mut Object<'a>, header: &mut Header<'a>) -> Parsed<Self> {
         let read = match &*header.name {
             "session" => Self::Facts(Box::new(take_header(object, header.at))),
-            "model_change" => Self::facts(Session {
-                model: object.text("modelId"),
-                provider: object.text("provider"),
-                ..Session::default()
-            }),
+            "model_change" => {
+                // Oh My Pi states both in one field.
+                let both = object.str("model").unwrap_or_default();
+                let (provider, model) = both.split_once('/').unwrap_or_default();
+                let stated = |part: &str| Some(Text::from(part)).filter(|part| !part.is_empty());
+                Self::facts(Session {
+                    model: object.text("modelId").or_else(|| stated(model)),
+                    provider: object.text("provider").or_else(|| stated(provider)),
+                    ..Session::default()
+                })
+            }
             "thinking_level_change" => Self::facts(Session {
                 reasoning_effort: object.text("thinkingLevel"),
                 ..Session::default()
@@ -173,8 +179,9 @@ impl<'a> PiLine<'a> {
 
 fn take_header(object: &mut Object<'_>, at: Option<Timestamp>) -> Session {
     let parent = object.str("parentSession").or_else(|| object.str("branchedFrom"));
-    object.ignore(&["version"]);
+    object.ignore(&["version", "titleSource"]);
     Session {
+        title: object.text("title"),
         session_id: object.str("id").map(SessionId::from),
         cwd: object.text("cwd"),
         model: object.text("modelId"),
