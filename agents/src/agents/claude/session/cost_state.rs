@@ -8,7 +8,8 @@
 //! - to each message of the window a stated cost of zero, under the message's own id, model and time, so that it is not
 //!   estimated: its cost is part of the window's. Messages outside of every window keep their estimate.
 //! - for each model, the cost of the window and the tokens that no message stated, under an identity made of the start of
-//!   the run and the model. A copy of the record in another file has the same identity, and counts once.
+//!   the run. A copy of the records in another file has the same identity, and the copy that states more counts once, with
+//!   all its models.
 //!
 //! The cost also includes sub-agents, whose messages are in other files, and cannot be marked from here. They would be
 //! estimated in addition, so a window with sub-agents adds nothing, and all its messages are estimated.
@@ -149,7 +150,7 @@ impl RunCosts {
             stated
                 .extend(of_it.into_iter().map(|it| StatedUsage { usage: unpriced, ..it.clone() }));
             if !news.is_zero() {
-                let id = format!("cost-state/{}/{name}", start.as_millis());
+                let id = format!("cost-state/{}", start.as_millis());
                 let model = Some(Text::from(&**name)).filter(|_| !name.is_empty());
                 // Stated output, if only zero: a cost without tokens would be that of the whole session.
                 let output_tokens = news.output_tokens.or(Some(0));
