@@ -122,6 +122,7 @@ def main(form, path):
     seen, started, completed = set(), collections.Counter(), collections.Counter()
     run, total, cost, last_words, last_cost, sid = {}, {}, 0.0, None, {}, None
     agents, last_models, typed = {}, {}, (None, 0)
+    windows, wrote = {}, {}
     writing = {}
     lines = []
     for record in objects(path):
@@ -190,6 +191,8 @@ def main(form, path):
                 before = last_cost.get(sid, 0.0)
                 cost += spent - before if spent >= before else spent
                 last_cost[sid], run = spent, {}
+            if kind == "cost-state" and session:
+                windows[record["startTime"]] = record
             queued = record.get("attachment") if kind == "attachment" else None
             if session and queued and queued["type"] == "queued_command":
                 is_human = queued.get("origin", {}).get("kind", "human") == "human"
@@ -200,6 +203,7 @@ def main(form, path):
         if usage:
             into = agents if stream and parent else run
             largest(into.setdefault(message.get("id", number), {}), usage)
+            wrote[message.get("id", number)] = message.get("model")
         if session and record.get("uuid"):
             if record["uuid"] in seen:
                 continue
@@ -234,6 +238,11 @@ def main(form, path):
     for (name, text), count in (started - completed).items():
         texts["assistant" if name == "text" else "thinking"] += count
     calls.update(unseen)
+    for window in windows.values():
+        cost += window["totalCostUSD"]
+        for (model, name), count in by_models(window).items():
+            of_it = [usage for id, usage in run.items() if wrote.get(id) == model.split("[")[0]]
+            plus(total, {name: max(0, count - sum(usage.get(name, 0) for usage in of_it))})
     for usage in [*run.values(), *agents.values()]:
         plus(total, usage)
     ended = collections.Counter(results.get(call, "unfinished") for call in calls)
