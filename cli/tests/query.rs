@@ -384,6 +384,8 @@ fn what_a_log_says_acts_on_neither_terminal_nor_spreadsheet() {
     }
     let csv = place.ask(&["show", "evil", "--format", "csv"]);
     assert!(csv.contains("'=cmd|'") && !csv.contains(",=cmd"), "{csv}");
+    // A pipe may end at a terminal.
+    assert!(csv.contains('␛') && !csv.contains(|c: char| c.is_control() && c != '\n'), "{csv}");
 }
 
 #[test]

@@ -255,8 +255,8 @@ impl Listing {
         }))
     }
 
-    /// Writes it as CSV. Nothing in it controls a terminal that it is written to.
-    pub(crate) fn write_csv(&self, out: &mut dyn Write, is_terminal: bool) -> io::Result<()> {
+    /// Writes it as CSV. Nothing in it controls a terminal, which may show it after any pipe.
+    pub(crate) fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns.iter().map(|column| guarded(column.name.clone())))?;
         for row in &self.rows {
@@ -265,8 +265,7 @@ impl Listing {
                     Value::Null => String::new(),
                     Value::Integer(number) => number.to_string(),
                     Value::Real(number) => number.to_string(),
-                    Value::Text(text) if is_terminal => guarded(neutralise(&text).into_owned()),
-                    Value::Text(text) => guarded(text),
+                    Value::Text(text) => guarded(neutralise(&text).into_owned()),
                 }
             }))?;
         }
@@ -285,7 +284,7 @@ impl print::Printed for Listing {
         match layout.format {
             OutputFormat::Table => self.write_table(out, layout),
             OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => self.write_csv(out, layout.is_terminal),
+            OutputFormat::Csv => self.write_csv(out),
         }
     }
 }
@@ -321,7 +320,7 @@ mod tests {
 
     fn print(listing: &Listing, format: OutputFormat) -> String {
         let mut out = Vec::new();
-        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC, is_terminal: true };
+        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC };
         print::Printed::write(listing, &mut out, layout).unwrap();
         String::from_utf8(out).unwrap()
     }

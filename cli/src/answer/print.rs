@@ -1,6 +1,6 @@
 //! Printing of answers.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use foldline_render::human;
@@ -46,8 +46,6 @@ pub(crate) struct Layout<'z> {
     pub(crate) width: usize,
     /// Of the moments in tables.
     pub(crate) zone: &'z TimeZone,
-    /// Whether a terminal shows it.
-    pub(crate) is_terminal: bool,
 }
 
 /// An answer.
@@ -68,8 +66,7 @@ impl PrintArgs {
     /// Prints an answer to standard output.
     pub(crate) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
         let is_cut = answer.limit(self.limit());
-        let is_terminal = io::stdout().is_terminal();
-        let layout = Layout { format: self.format, width: width(self.width), zone, is_terminal };
+        let layout = Layout { format: self.format, width: width(self.width), zone };
         let mut out = BufWriter::new(io::stdout().lock());
         answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
         if is_cut {

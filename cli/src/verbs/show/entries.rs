@@ -66,7 +66,7 @@ impl Printed for SessionAnswer {
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
         match layout.format {
             OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => self.listing().write_csv(out, layout.is_terminal),
+            OutputFormat::Csv => self.listing().write_csv(out),
             OutputFormat::Table => self.listing().write_table(out, layout),
         }
     }

@@ -60,7 +60,7 @@ impl Printed for TaskAnswer {
         let [(_, _, task), .., (_, _, timeline)] = &self.0;
         match layout.format {
             OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => timeline.write_csv(out, layout.is_terminal),
+            OutputFormat::Csv => timeline.write_csv(out),
             OutputFormat::Table => {
                 task.write_table(out, layout)?;
                 let parts = self.0.iter().skip(1);
