@@ -161,7 +161,7 @@ fn a_record_is_a_call_a_result_or_an_error() {
 
 #[test]
 fn cached_input_is_input() {
-    let usage = r#"{"usage":{"input_tokens":2,"cache_read_input_tokens":30,"cache_creation_input_tokens":400,"cache_creation":{"ephemeral_1h_input_tokens":300,"ephemeral_5m_input_tokens":100},"output_tokens":5,"output_tokens_details":{"thinking_tokens":4},"speed":"x","novel":1}}"#;
+    let usage = r#"{"usage":{"input_tokens":2,"cache_read_input_tokens":30,"cache_creation_input_tokens":400,"cache_creation":{"ephemeral_1h_input_tokens":300,"ephemeral_5m_input_tokens":100},"output_tokens":5,"output_tokens_details":{"thinking_tokens":4},"server_tool_use":{"web_search_requests":2,"web_fetch_requests":1},"speed":"x","novel":1}}"#;
     let mut message = Object::parse(usage).unwrap();
     let read = take_usage(&mut message).unwrap();
     let unknown = message.rest();
@@ -169,6 +169,7 @@ fn cached_input_is_input() {
     assert_eq!(read.cache_read_tokens, Some(30));
     assert_eq!((read.cache_write_tokens, read.cache_write_1h_tokens), (Some(400), Some(300)));
     assert_eq!((read.output_tokens, read.reasoning_tokens), (Some(5), Some(4)));
+    assert_eq!(read.web_searches, Some(2));
     assert_eq!(unknown.len(), 1);
     assert_eq!(unknown[0].0, "usage.novel");
 }

@@ -159,7 +159,8 @@ impl dyn Row + '_ {
             cache_write_tokens: self.count(first + 3)?,
             cache_write_1h_tokens: self.count(first + 4)?,
             reasoning_tokens: self.count(first + 5)?,
-            cost_usd: self.get(first + 6)?,
+            web_searches: self.count(first + 6)?,
+            cost_usd: self.get(first + 7)?,
         })
     }
 }

@@ -260,6 +260,7 @@ impl dyn Store + '_ {
             "cache_write_tokens",
             "cache_write_1h_tokens",
             "reasoning_tokens",
+            "web_searches",
         ];
         let columns = format!("model, {}, sum(cost_usd)", counts.map(sum).join(", "));
         let mut used = BTreeMap::new();

@@ -31,6 +31,13 @@ fn each_kind_of_token_has_its_price() {
 }
 
 #[test]
+fn searches_of_the_web_are_charged_beside_the_tokens() {
+    let usage = TokenUsage { web_searches: Some(100), ..used(1_000, 0, 0, 0, 0) };
+    // $3 a million tokens, and $10 for 1,000 searches.
+    assert!(is_close(Prices::builtin().cost("claude-sonnet-4-5", &usage, Requests::One), 1.003));
+}
+
+#[test]
 fn a_request_over_the_limit_has_the_higher_price_as_a_whole() {
     // Sonnet 4: input $3, output $15; over 200,000 tokens $6 and $22.50.
     let cost = |input, requests| {

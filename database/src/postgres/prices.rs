@@ -1,6 +1,6 @@
 //! The estimated cost of a message, in SQL: PostgreSQL cannot call the price table.
 
-use foldline_domain::pricing::Prices;
+use foldline_domain::pricing::{Prices, WEB_SEARCH_USD};
 
 /// An expression for the cost of a row of `message_usage`, with the prices of these models; `NULL` if the model has no
 /// price, or nothing was used. It is the formula of [`Prices::cost`].
@@ -20,16 +20,18 @@ pub(super) fn estimated_cost<'m>(models: impl Iterator<Item = &'m str>, prices: 
     let (input, output) = (count("input_tokens"), count("output_tokens"));
     let (read, written) = (count("cache_read_tokens"), count("cache_write_tokens"));
     let hour = format!("least({}, {written})", count("cache_write_1h_tokens"));
+    let searches = count("web_searches");
     let fresh = format!("greatest(greatest({input} - {read}, 0) - {written}, 0)");
     format!(
         "(SELECT {fresh} * price.input + {read} * price.cache_read + ({written} - {hour}) * price.cache_write
                  + {hour} * price.cache_write_1h + {output} * price.output
+                 + {searches} * {WEB_SEARCH_USD}
           FROM (VALUES {}) AS price (model, over, input, output, cache_read, cache_write, cache_write_1h)
           WHERE price.model = message_usage.model
                 AND (price.over < 0 OR (message_id <> '' AND coalesce(input_tokens, 0) > price.over))
                 AND (coalesce(input_tokens, 0) <> 0 OR coalesce(output_tokens, 0) <> 0
                      OR coalesce(cache_read_tokens, 0) <> 0 OR coalesce(cache_write_tokens, 0) <> 0
-                     OR coalesce(cache_write_1h_tokens, 0) <> 0)
+                     OR coalesce(cache_write_1h_tokens, 0) <> 0 OR coalesce(web_searches, 0) <> 0)
           ORDER BY price.over DESC LIMIT 1)",
         rows.join(", ")
     )

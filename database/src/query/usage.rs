@@ -43,7 +43,7 @@ pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
                            ELSE (message_id, session) IN (
                            SELECT message_id, session FROM (
                                SELECT message_id, session, row_number() OVER (
-                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, session
+                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session
                                ) AS place
                                FROM message_usage
                                WHERE message_id <> ''
@@ -100,7 +100,8 @@ impl dyn Store + '_ {
         // A message counts in one of the logs; the usage of a companion then belongs to its session.
         let mut companions: BTreeMap<i64, (usize, SessionUsage)> = BTreeMap::new();
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
-                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
+                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, web_searches,
+                          cost_usd
                    FROM message_usage ORDER BY session, message_id, model, used_at";
         self.answer(sql, &self.parameters(), |row| {
             let id = row.get::<i64>(0)?;

@@ -232,6 +232,7 @@ CREATE TABLE message_usage (
     cache_write_tokens INTEGER,
     cache_write_1h_tokens INTEGER,      -- those of them that are kept for an hour
     reasoning_tokens   INTEGER,
+    web_searches       INTEGER,
     cost_usd           REAL,
     crc32              INTEGER NOT NULL,
     PRIMARY KEY (session, message_id, model, used_at)
@@ -268,11 +269,12 @@ WHERE used.message_id LIKE 'thread:%' AND EXISTS (
     )
 );
 
--- The tokens, each message once: in the session with most of them, the first of several. A message `thread:..` is one
+-- The tokens, each message once: in the session with most of them, of several the one that states the highest cost, or
+-- else the first. A message `thread:..` is one
 -- among forks. A sum of integers would fail on the extreme numbers of one log.
 CREATE VIEW usage AS
 SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-       cache_write_1h_tokens, reasoning_tokens, cost_usd
+       cache_write_1h_tokens, reasoning_tokens, web_searches, cost_usd
 FROM message_usage AS used
 WHERE message_id = ''
 OR (message_id LIKE 'thread:%' AND NOT EXISTS (
@@ -281,7 +283,7 @@ OR (message_id LIKE 'thread:%' AND NOT EXISTS (
 OR (message_id NOT LIKE 'thread:%' AND session = (
     SELECT session FROM message_usage AS told
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, session LIMIT 1
+    GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, sum(coalesce(cost_usd, 0)) DESC, session LIMIT 1
 ));
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
@@ -337,11 +339,12 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
                   + coalesce(usage.cache_read_tokens, 0) * prices.cache_read
                   + (coalesce(usage.cache_write_tokens, 0) - min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0))) * prices.cache_write
                   + min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0)) * prices.cache_write_1h
-                  + coalesce(usage.output_tokens, 0) * prices.output
+                  + coalesce(usage.output_tokens, 0) * prices.output + coalesce(usage.web_searches, 0) * 0.01
            FROM prices
            WHERE prices.model = usage.model
            AND (more_than < 0 OR (message_id <> '' AND coalesce(usage.input_tokens, 0) > more_than))
-           AND coalesce(usage.input_tokens, 0) + coalesce(usage.output_tokens, 0) + coalesce(usage.cache_read_tokens, 0) + coalesce(usage.cache_write_tokens, 0) > 0
+           AND coalesce(usage.input_tokens, 0) + coalesce(usage.output_tokens, 0) + coalesce(usage.cache_read_tokens, 0) + coalesce(usage.cache_write_tokens, 0)
+               + coalesce(usage.web_searches, 0) > 0
            ORDER BY more_than DESC LIMIT 1
        ) END AS estimated_usd
 FROM usage JOIN sessions ON sessions.id = usage.session LEFT JOIN folders ON folder = cwd;

@@ -8,14 +8,14 @@ use rusqlite::{Connection, functions::FunctionFlags};
 use crate::usage::{MessageUsage, UsedFor};
 
 /// Adds the SQL function `estimated_cost(message_id, model, input, output, cache_read, cache_write,
-/// cache_write_1h)`, in US dollars; `NULL` if the model has no price, or nothing was used. The default is the
+/// cache_write_1h, web_searches)`, in US dollars; `NULL` if the model has no price, or nothing was used. The default is the
 /// built-in price list.
 pub(super) fn estimate(
     connection: &Connection,
     prices: Option<Arc<Prices>>,
 ) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("estimated_cost", 7, flags, move |row| {
+    connection.create_scalar_function("estimated_cost", 8, flags, move |row| {
         let count = |at| row.get::<Option<i64>>(at).map(|n| n.map(i64::cast_unsigned));
         let usage = TokenUsage {
             input_tokens: count(2)?,
@@ -23,6 +23,7 @@ pub(super) fn estimate(
             cache_read_tokens: count(4)?,
             cache_write_tokens: count(5)?,
             cache_write_1h_tokens: count(6)?,
+            web_searches: count(7)?,
             ..TokenUsage::default()
         };
         let message_id = Some(row.get(0)?).filter(|id: &String| !id.is_empty());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use foldhash::HashMap;
-use foldline_domain::SessionId;
+use foldline_domain::{SessionId, Timestamp};
 
 use super::SessionUsage;
 
@@ -40,7 +40,7 @@ impl<'s> Lineage<'s> {
         }
         let began = |at: &usize| {
             let moment = sessions.get(*at).and_then(|session| session.started_at);
-            moment.map_or(0, |moment| moment.as_millis())
+            moment.map_or(0, Timestamp::as_millis)
         };
         tellers.sort_by_cached_key(|at| (began(at), *at));
         let (mut earlier, mut lost) = (HashSet::new(), HashSet::new());

@@ -169,8 +169,8 @@ impl Resume for UsageEmitter {
     }
 }
 
-/// Counts each message once, in the session with the most output tokens for it (the first of several), and removes it
-/// from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
+/// Counts each message once, in the session with the most output tokens for it (of several, the one with the highest stated
+/// cost, or else the first), and removes it from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
 /// the file of the session that started it. The [forks](OF_THREAD) of a session repeat what it counted.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
@@ -181,14 +181,17 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
     }
 }
 
+/// The output tokens that a session tells of a message, and their stated cost.
+type Told = (Option<u64>, f64);
+
 /// Whether each message of each session counts there.
 fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
     // Each id is numbered, so that it is hashed only once.
     let mut numbers: HashMap<&str, usize> = HashMap::default();
     let mut numbered = Vec::new();
-    // By number: the last session that has the message with its output tokens, and the best session.
-    let mut told: Vec<(usize, Option<u64>)> = Vec::new();
-    let mut best: Vec<(usize, Option<u64>)> = Vec::new();
+    // By number: the last session that has the message with what it tells, and the best session.
+    let mut told: Vec<(usize, Told)> = Vec::new();
+    let mut best: Vec<(usize, Told)> = Vec::new();
     // The sessions with a message of a thread, by number.
     let mut tellers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (session, used) in sessions.iter().enumerate() {
@@ -201,12 +204,12 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
             numbered.push((session, number));
             let Some(number) = number else { continue };
             if number == told.len() {
-                told.push((usize::MAX, None));
-                best.push((session, None));
+                told.push((usize::MAX, (None, 0.0)));
+                best.push((session, (None, 0.0)));
             }
-            let (teller, output) = &mut told[number];
+            let (teller, (output, cost)) = &mut told[number];
             if *teller != session {
-                (*teller, *output) = (session, None);
+                (*teller, *output, *cost) = (session, None, 0.0);
                 here.push(number);
                 if of.message_id.as_ref().is_some_and(|id| id.starts_with(OF_THREAD)) {
                     tellers.entry(number).or_default().push(session);
@@ -216,11 +219,11 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
                 (Some(output), Some(more)) => Some(output.saturating_add(more)),
                 (output, more) => output.or(more),
             };
+            *cost += usage.cost_usd.unwrap_or(0.0);
         }
         for number in here {
-            let (_, output) = told[number];
-            if output > best[number].1 {
-                best[number] = (session, output);
+            if told[number].1 > best[number].1 {
+                best[number] = told[number];
             }
         }
     }

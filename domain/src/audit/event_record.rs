@@ -169,6 +169,7 @@ fn of_usage(usage: &TokenUsage, model: Option<&Text>) -> String {
         ("cache_read", number(usage.cache_read_tokens)),
         ("cache_write", number(usage.cache_write_tokens)),
         ("cache_write_1h", number(usage.cache_write_1h_tokens)),
+        ("web_searches", number(usage.web_searches)),
         ("reasoning", number(usage.reasoning_tokens)),
         ("cost_usd", usage.cost_usd.map(|cost| cost.to_string())),
     ];

@@ -34,6 +34,9 @@ pub struct TokenUsage {
     /// The part of the output that was reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
+    /// Searches of the web by the provider, which are charged beside the tokens. Executors state none instead of zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_searches: Option<u64>,
     /// Cost in US dollars, if the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -54,6 +57,7 @@ impl TokenUsage {
             self.cache_write_tokens,
             self.cache_write_1h_tokens,
             self.reasoning_tokens,
+            self.web_searches,
         ];
         counters.into_iter().flatten().all(|count| count == 0)
             && self.cost_usd.is_none_or(|cost| cost <= 0.0)
@@ -96,6 +100,7 @@ impl TokenUsage {
             cache_write_tokens: tokens(self.cache_write_tokens, other.cache_write_tokens),
             cache_write_1h_tokens: tokens(self.cache_write_1h_tokens, other.cache_write_1h_tokens),
             reasoning_tokens: tokens(self.reasoning_tokens, other.reasoning_tokens),
+            web_searches: tokens(self.web_searches, other.web_searches),
             cost_usd: cost(self.cost_usd, other.cost_usd),
         }
     }

@@ -39,6 +39,9 @@ pub struct Prices {
     looked_up: Memo<Price>,
 }
 
+/// The price of a search of the web by the provider, in US dollars: that of Anthropic, the only one whose logs count them.
+pub const WEB_SEARCH_USD: f64 = 0.01;
+
 /// The price of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Price {
@@ -207,7 +210,8 @@ impl Rates {
             (for_an_hour, self.cache_write_1h),
             (count(usage.output_tokens), self.output),
         ];
-        parts.into_iter().map(|(tokens, rate)| tokens as f64 * rate).sum()
+        let searches = count(usage.web_searches) as f64 * WEB_SEARCH_USD;
+        parts.into_iter().map(|(tokens, rate)| tokens as f64 * rate).sum::<f64>() + searches
     }
 }
 

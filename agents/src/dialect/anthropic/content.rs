@@ -296,14 +296,9 @@ pub fn take_usage(object: &mut Object<'_>) -> Option<TokenUsage> {
     object.within("usage", |usage| {
         let kept = usage.object("cache_creation");
         let details = usage.object("output_tokens_details");
-        usage.ignore(&[
-            "cache_creation",
-            "inference_geo",
-            "iterations",
-            "server_tool_use",
-            "service_tier",
-            "speed",
-        ]);
+        usage.ignore(&["cache_creation", "inference_geo", "iterations", "service_tier", "speed"]);
+        let hosted = usage.object("server_tool_use");
+        let searches = hosted.and_then(|mut hosted| hosted.u64("web_search_requests"));
         with_cache(TokenUsage {
             input_tokens: usage.u64("input_tokens"),
             output_tokens: usage.u64("output_tokens"),
@@ -311,6 +306,7 @@ pub fn take_usage(object: &mut Object<'_>) -> Option<TokenUsage> {
             cache_write_tokens: usage.u64("cache_creation_input_tokens"),
             cache_write_1h_tokens: kept.and_then(|mut kept| kept.u64("ephemeral_1h_input_tokens")),
             reasoning_tokens: details.and_then(|mut details| details.u64("thinking_tokens")),
+            web_searches: searches.filter(|searches| *searches > 0),
             cost_usd: None,
         })
     })

@@ -89,7 +89,7 @@ impl RowWriter<'_> {
         }
         let ids: Vec<String> = usage.keys().map(|of| encoded(of.message_id.as_deref())).collect();
         let sql = "SELECT message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
-                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, cost_usd
+                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, web_searches, cost_usd
                    FROM message_usage WHERE session = $1 AND md5(message_id) IN (SELECT md5(unnest($2::text[])))";
         let known = self.session.list(sql, &[&session, &ids], |row| {
             Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.tokens(3)?))
@@ -103,13 +103,15 @@ impl RowWriter<'_> {
         if self.session.run(sql, &[&models])? > 0 {
             self.add_prices(&models)?;
         }
-        let sql = "INSERT INTO message_usage VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        let sql =
+            "INSERT INTO message_usage VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                    ON CONFLICT (session, md5(message_id), md5(model), used_at) DO UPDATE SET
                        input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
                        cache_read_tokens = excluded.cache_read_tokens,
                        cache_write_tokens = excluded.cache_write_tokens,
                        cache_write_1h_tokens = excluded.cache_write_1h_tokens,
-                       reasoning_tokens = excluded.reasoning_tokens, cost_usd = excluded.cost_usd";
+                       reasoning_tokens = excluded.reasoning_tokens,
+                       web_searches = excluded.web_searches, cost_usd = excluded.cost_usd";
         for (UsedFor { message_id, model, at }, more) in usage {
             let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
             let key = (
@@ -133,6 +135,7 @@ impl RowWriter<'_> {
                     &count(total.cache_write_tokens),
                     &count(total.cache_write_1h_tokens),
                     &count(total.reasoning_tokens),
+                    &count(total.web_searches),
                     &total.cost_usd,
                 ],
             )?;

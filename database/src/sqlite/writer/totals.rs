@@ -76,7 +76,7 @@ impl SourceWriter<'_> {
             let model = model.as_deref().unwrap_or_default();
             let used_at = at.map_or(NOT_STATED, Timestamp::as_millis);
             let sql = "SELECT input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                              cache_write_1h_tokens, reasoning_tokens, cost_usd
+                              cache_write_1h_tokens, reasoning_tokens, web_searches, cost_usd
                        FROM message_usage
                        WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4";
             let key = params![session, message_id, model, used_at];
@@ -86,15 +86,15 @@ impl SourceWriter<'_> {
             let sql = match known {
                 None => {
                     "INSERT INTO message_usage
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
-                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))"
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+                             row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12))"
                 }
                 Some(_) => {
                     "UPDATE message_usage SET
                          input_tokens = ?5, output_tokens = ?6, cache_read_tokens = ?7,
                          cache_write_tokens = ?8, cache_write_1h_tokens = ?9,
-                         reasoning_tokens = ?10, cost_usd = ?11,
-                         crc32 = row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                         reasoning_tokens = ?10, web_searches = ?11, cost_usd = ?12,
+                         crc32 = row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                      WHERE session = ?1 AND message_id = ?2 AND model = ?3 AND used_at = ?4"
                 }
             };
@@ -114,6 +114,7 @@ impl SourceWriter<'_> {
                     total.cache_write_tokens.map(signed),
                     total.cache_write_1h_tokens.map(signed),
                     total.reasoning_tokens.map(signed),
+                    total.web_searches.map(signed),
                     total.cost_usd,
                 ],
             )?;
