@@ -245,7 +245,7 @@ def rollout(path, c):
             if not total:
                 before = c.usage.totals[own]
                 total = {f: n + before.get(FIELDS.get(f), 0) for f, n in last.items()}
-            if forked and not c.usage.totals[own]:
+            if last and not c.usage.totals[own]:
                 c.usage.add(own, {f: n - last.get(f, 0) for f, n in total.items()}, count=False)
             older = forked and at is not None and began is not None and at < began
             c.usage.add(own, total, count=replay is None and not older, last=last)

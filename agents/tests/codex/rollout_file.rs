@@ -537,6 +537,7 @@ fn the_usage_before_the_first_record_of_a_sub_agent_is_its_parents() {
     // So do those of a file that begins in the middle.
     let log = Replay::of("codex-rollout", lines[3].as_bytes());
     assert_eq!(log.usage().input_tokens, Some(40));
+    assert_eq!(log.warnings(WarningKind::MissingBeginning), 1);
 }
 
 #[test]

@@ -249,6 +249,8 @@ pub enum WarningKind {
     UnfinishedCall,
     /// An update to an unknown entry.
     UnknownCorrelation,
+    /// The log begins in the middle of a session: what a running total includes of the time before does not count.
+    MissingBeginning,
 }
 
 impl WarningKind {

@@ -132,7 +132,7 @@ impl RolloutJson<'_> {
         let forked_from = payload.str("forked_from_id").map(SessionId::from);
         let parent = payload.str("parent_thread_id").map(SessionId::from);
         let spawned_by = payload.raw("source").and_then(parent_of_source);
-        let forked = forked_from.is_some();
+        let forked = forked_from.is_some() || payload.object("history_base").is_some();
         let start = payload.u64("subagent_history_start_ordinal");
         let is_paginated = payload.str("history_mode").is_some_and(|mode| mode == "paginated");
         let facts = Session {

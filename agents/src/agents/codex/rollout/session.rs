@@ -1,7 +1,7 @@
 //! The session of a rollout file: its facts, turns, tokens and preceding sessions; [`Step`]: a line during its
 //! processing, and the state between lines.
 
-use foldline_domain::OF_THREAD;
+use foldline_domain::{OF_THREAD, Warning, WarningKind};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -166,8 +166,15 @@ impl Step<'_, '_> {
         {
             // The total includes earlier requests, which have no line in this file: those of its parent or of an earlier
             // page, or of the lines before its beginning.
-            let _ = session.counter.advance(total.since(&last), None);
+            let before = session.counter.advance(total.since(&last), None);
+            let is_lost = before.is_some() && !session.forked && !replayed;
+            if is_lost && self.cx.known().parent_session_id.is_none() {
+                let message =
+                    "the log begins after other requests of its thread, which do not count";
+                self.cx.warning(Warning::new(WarningKind::MissingBeginning, message));
+            }
         }
+        let session = &mut self.memory.session;
         let more = session.counter.advance(total, last);
         if let Some(usage) = more.filter(|_| !replayed) {
             // A fork may repeat the counts of its parent.
