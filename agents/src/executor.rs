@@ -153,6 +153,8 @@ pub struct Format {
     /// The ending of a file that states more about the session of a log, and has its name otherwise:
     /// `.settings.json`.
     pub companion: Option<&'static str>,
+    /// The newest version of the agent whose logs were tested, if the logs state versions.
+    pub tested: Option<&'static str>,
     /// The names of files in these folders that look like logs, and hold no session: `logs.json`.
     pub no_logs: &'static [&'static str],
 }
@@ -161,7 +163,16 @@ impl Format {
     /// A format by its name, title and agent, without folders of logs.
     #[must_use]
     pub const fn new(name: &'static str, title: &'static str, agent: &'static str) -> Self {
-        Self { name, title, agent, homes: &[], unread: &[], companion: None, no_logs: &[] }
+        Self {
+            name,
+            title,
+            agent,
+            homes: &[],
+            unread: &[],
+            companion: None,
+            tested: None,
+            no_logs: &[],
+        }
     }
 
     /// The format with the folders of its logs.
@@ -174,6 +185,21 @@ impl Format {
     #[must_use]
     pub const fn with_unread(self, unread: &'static [&'static str]) -> Self {
         Self { unread, ..self }
+    }
+
+    /// The format with the newest version of the agent that was tested.
+    #[must_use]
+    pub const fn with_tested(self, version: &'static str) -> Self {
+        Self { tested: Some(version), ..self }
+    }
+
+    /// Whether a version of the agent is newer than the newest that was tested, by the numbers in both.
+    pub fn is_newer(&self, version: &str) -> bool {
+        let numbers = |version: &str| -> Vec<u64> {
+            let parts = version.split(|c: char| !c.is_ascii_digit());
+            parts.filter_map(|part| part.parse().ok()).collect()
+        };
+        self.tested.is_some_and(|tested| numbers(version) > numbers(tested))
     }
 
     /// The format with the names of files that are no logs.

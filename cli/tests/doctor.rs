@@ -33,3 +33,34 @@ fn what_the_doctor_ignores_on_purpose_is_counted_apart() {
 "
     );
 }
+
+#[test]
+fn a_summary_counts_by_format_and_version_without_any_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |version: &str, name: &str| {
+        let record = r#"{"type":"NAME","uuid":"u","sessionId":"a","version":"VERSION","cwd":"/srv/secret","secret":1,
+            "message":{"role":"user","content":"a secret"}}"#;
+        record.replace('\n', " ").replace("VERSION", version).replace("NAME", name) + "\n"
+    };
+    for (name, text) in [
+        ("a.jsonl", record("2.1.0", "user")),
+        ("b.jsonl", record("2.1.0", "user").repeat(2)),
+        ("c.jsonl", record("99.0.0", "user") + &record("99.0.0", "novel")),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let doctor = |more: &[&str]| {
+        let path = folder.path().to_str().unwrap();
+        let output =
+            foldline().args(["doctor", path]).args(more).env("COLUMNS", "80").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = doctor(&["--summary"]);
+    let rows: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["format", "version", "logs", "records", "ignored", "findings"]);
+    assert_eq!(rows[1], ["claude-session", "2.1.0", "2", "3", "0", "3"], "{said}");
+    assert_eq!(rows[2][..3], ["claude-session", "99.0.0", "(newer)"], "{said}");
+    assert!(said.contains("unknown event novel") && said.contains("unknown field user.secret"));
+    assert!(!said.contains("/srv") && !said.contains("a secret"), "{said}");
+    assert!(doctor(&[]).contains("the newest version that was tested"));
+}

@@ -81,10 +81,12 @@ const MOST_SUMMARIES: usize = 32;
 
 impl Executor for ClaudeSession {
     const FORMAT: Format =
-        Format::new("claude-session", "Claude Code, session file", "claude-code").with_homes(&[
-            "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
-            "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
-        ]);
+        Format::new("claude-session", "Claude Code, session file", "claude-code")
+            .with_tested("2.1.287")
+            .with_homes(&[
+                "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
+                "${XDG_CONFIG_HOME:-~/.config}/claude/projects",
+            ]);
     type Line<'a> = ClaudeSessionLine<'a>;
     type Result = ClaudeResult;
     type Memory = ClaudeSessionMemory;

@@ -41,6 +41,7 @@ type Cx<'s> = Context<'s, CodexResult>;
 
 impl Executor for CodexRollout {
     const FORMAT: Format = Format::new("codex-rollout", "Codex CLI, rollout file", AGENT)
+        .with_tested("0.159.2")
         .with_homes(&[
             "${CODEX_HOME:-~/.codex}/sessions",
             "${CODEX_HOME:-~/.codex}/archived_sessions",

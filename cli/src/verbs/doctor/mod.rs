@@ -1,5 +1,7 @@
 //! `foldline doctor`: reports the parts of logs that were not understood.
 
+mod summary;
+
 use std::{
     cmp::Reverse,
     env, fs,
@@ -20,6 +22,7 @@ use foldline_render::{
 };
 use unicode_width::UnicodeWidthStr;
 
+use self::summary::DoctorSummary;
 use crate::{
     answer::find,
     distinct::DistinctFiles,
@@ -47,6 +50,10 @@ pub(crate) struct DoctorArgs {
     #[arg(long, default_value = "16MiB", value_name = "SIZE", value_parser = parse_size)]
     max_line: usize,
 
+    /// Counts by format and version of the agent, instead of each log: to be pasted into a report
+    #[arg(long)]
+    summary: bool,
+
     /// Exit with 3 if a log has malformed or unknown parts
     #[arg(long)]
     strict: bool,
@@ -64,9 +71,10 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
         say(&neutralise_line(&format!("{}: {why}", path.display())));
         code = exit::FAILED;
     }
+    let mut summary = DoctorSummary::default();
     for found in logs {
         let mut text = String::new();
-        match examine(program, &found, args.max_line, &mut text) {
+        match examine(program, &found, args.max_line, &mut text, &mut summary) {
             Ok(is_understood) => understood &= is_understood,
             // The others are examined nevertheless.
             Err(error) if found.is_named => {
@@ -76,8 +84,14 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
             }
             Err(error) => return Err(error),
         }
+        if args.summary {
+            continue;
+        }
         // Names of fields and files may contain control characters.
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
+    }
+    if args.summary {
+        summary.print(&mut out).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
     let is_strict = args.strict && !understood && code == exit::SUCCESS;
@@ -133,6 +147,7 @@ fn examine(
     found: &Found,
     max_line: usize,
     text: &mut String,
+    summary: &mut DoctorSummary,
 ) -> Result<bool, Error> {
     let name = found.path.display();
     let opened = match found.is_named {
@@ -169,6 +184,7 @@ fn examine(
         |never| match never {},
     )?;
     let (ignored, drift) = (state.ignored(), emitter.into_inner());
+    summary.add(format, &drift, counts.records, ignored);
     let width = sentence_width();
     // A path is printed whole, so that it can be copied.
     *text += &format!("{name}\n{}\n", wrap(&heading(format, &drift, counts, ignored), width, 4));
@@ -191,6 +207,13 @@ fn examine(
     }
     if drift.is_empty() {
         *text += "  everything was understood\n";
+    }
+    let version = drift.session().version.as_ref().map(|version| version.decode().into_owned());
+    if let (Some(tested), Some(version)) = (format.tested, version)
+        && format.is_newer(&version)
+    {
+        let newer = format!("  newer than {tested}, the newest version that was tested");
+        *text += &format!("{}\n", wrap(&newer, width, 4));
     }
     text.push('\n');
     Ok(drift.is_empty())
