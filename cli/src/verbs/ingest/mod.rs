@@ -225,9 +225,11 @@ fn check_homes(
     summary: &mut Summary,
 ) -> Result<(), Error> {
     for Home { folder, format } in existing(&program.registry) {
-        let Some(full) = fs::canonicalize(&folder).ok().filter(|_| paths.contains(&folder)) else {
+        // The database of an agent need not have sessions.
+        if !folder.is_dir() || !paths.contains(&folder) {
             continue;
-        };
+        }
+        let Ok(full) = fs::canonicalize(&folder) else { continue };
         let count = summary.unread_in(&full, format);
         if count > 0 && !database.has_sessions_at(&full.to_string_lossy())? {
             let files = number_of(count, "file");
