@@ -17,12 +17,15 @@ pub(crate) fn folder() -> Option<PathBuf> {
     })
 }
 
-/// All folders of captured logs: [`folder`], and a folder of newer ones next to it.
+/// All folders of captured logs: [`folder`], and folders of newer ones next to it.
 pub(crate) fn folders() -> Vec<PathBuf> {
     let Some(folder) = folder() else { return Vec::new() };
-    let mut newer = folder.clone().into_os_string();
-    newer.push("-new");
-    [folder, newer.into()].into_iter().filter(|folder| folder.is_dir()).collect()
+    let beside = |ending: &str| {
+        let mut newer = folder.clone().into_os_string();
+        newer.push(ending);
+        PathBuf::from(newer)
+    };
+    ["", "-new", "-q4"].map(beside).into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
 /// The captures of a format.

@@ -1,6 +1,9 @@
 //! The sessions in opencode's database, which opencode may be writing.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -14,10 +17,50 @@ const TABLES: &str = "
     CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_created INTEGER,
                        time_updated INTEGER, data TEXT);";
 
-/// A home with a database of opencode, which stays open.
+/// A database of opencode, which stays open.
+pub(crate) struct OpencodeDatabase(Connection);
+
+impl OpencodeDatabase {
+    pub(crate) fn new(path: &Path) -> Self {
+        let opencode = Connection::open(path).unwrap();
+        opencode.pragma_update(None, "journal_mode", "wal").unwrap();
+        opencode.execute_batch(TABLES).unwrap();
+        Self(opencode)
+    }
+
+    pub(crate) fn change(&self, sql: &str) {
+        self.0.execute_batch(sql).unwrap();
+    }
+
+    pub(crate) fn has(&self, session: &str) -> bool {
+        let sql = "SELECT EXISTS (SELECT 1 FROM session WHERE id = ?1)";
+        self.0.query_row(sql, [session], |row| row.get(0)).unwrap()
+    }
+
+    pub(crate) fn add(&self, id: &str, title: &str) {
+        let sql = "INSERT INTO session VALUES (?1, 'p', NULL, 's', '/srv/ada', ?2, '1.2.0', NULL, 1780000000000, 1780000000000)";
+        self.0.execute(sql, (id, title)).unwrap();
+        self.say(id, "1");
+    }
+
+    pub(crate) fn say(&self, session: &str, message: &str) {
+        let tokens = json!({"input": 60, "output": 7, "reasoning": 3, "cache": {"read": 30, "write": 10}, "total": 110});
+        let info = json!({"role": "assistant", "time": {"created": 1_780_000_000_000_i64}, "cost": 0.5, "tokens": tokens,
+                          "modelID": "large-1", "providerID": "acme", "finish": "stop"});
+        let id = format!("msg_{session}_{message}");
+        let sql = "INSERT INTO message VALUES (?1, ?2, 1780000000000, 1780000000000, ?3)";
+        self.0.execute(sql, (&id, session, info.to_string())).unwrap();
+        let part = json!({"type": "text", "text": format!("Answer {message}.")});
+        let sql =
+            "INSERT INTO part VALUES ('prt_' || ?1, ?1, ?2, 1780000000000, 1780000000000, ?3)";
+        self.0.execute(sql, (&id, session, part.to_string())).unwrap();
+    }
+}
+
+/// A home with a database of opencode.
 pub(crate) struct OpencodeHome {
     pub(crate) home: Home,
-    opencode: Connection,
+    opencode: OpencodeDatabase,
 }
 
 impl OpencodeHome {
@@ -29,9 +72,7 @@ impl OpencodeHome {
         let credentials =
             r#"{"info":{"id":"ses_key","directory":"/","time":{"created":1}},"messages":[]}"#;
         fs::write(folder.join("auth.json"), credentials).unwrap();
-        let opencode = Connection::open(folder.join("opencode.db")).unwrap();
-        opencode.pragma_update(None, "journal_mode", "wal").unwrap();
-        opencode.execute_batch(TABLES).unwrap();
+        let opencode = OpencodeDatabase::new(&folder.join("opencode.db"));
         Self { home, opencode }
     }
 
@@ -40,22 +81,11 @@ impl OpencodeHome {
     }
 
     pub(crate) fn add(&self, id: &str, title: &str) {
-        let sql = "INSERT INTO session VALUES (?1, 'p', NULL, 's', '/srv/ada', ?2, '1.2.0', NULL, 1780000000000, 1780000000000)";
-        self.opencode.execute(sql, (id, title)).unwrap();
-        self.say(id, "1");
+        self.opencode.add(id, title);
     }
 
     pub(crate) fn say(&self, session: &str, message: &str) {
-        let tokens = json!({"input": 60, "output": 7, "reasoning": 3, "cache": {"read": 30, "write": 10}, "total": 110});
-        let info = json!({"role": "assistant", "time": {"created": 1_780_000_000_000_i64}, "cost": 0.5, "tokens": tokens,
-                          "modelID": "large-1", "providerID": "acme", "finish": "stop"});
-        let id = format!("msg_{session}_{message}");
-        let sql = "INSERT INTO message VALUES (?1, ?2, 1780000000000, 1780000000000, ?3)";
-        self.opencode.execute(sql, (&id, session, info.to_string())).unwrap();
-        let part = json!({"type": "text", "text": format!("Answer {message}.")});
-        let sql =
-            "INSERT INTO part VALUES ('prt_' || ?1, ?1, ?2, 1780000000000, 1780000000000, ?3)";
-        self.opencode.execute(sql, (&id, session, part.to_string())).unwrap();
+        self.opencode.say(session, message);
     }
 
     /// The titles and the input tokens of all sessions.
@@ -85,7 +115,7 @@ fn sessions_in_the_database_of_opencode_are_found_and_kept_up_to_date() {
     // These changes are in the write-ahead log alone, and are not at the end of the content.
     opencode.say("ses_a", "2");
     let rename = "UPDATE session SET title = 'Mend it' WHERE id = 'ses_b'";
-    opencode.opencode.execute(rename, ()).unwrap();
+    opencode.opencode.0.execute(rename, ()).unwrap();
     let expected = rows(&[("Mend it", 100), ("Mend the cart", 200)]);
     assert_eq!(opencode.sessions(), expected);
     let shown = opencode.home.ask(&["show", "ses_a"]);
@@ -94,7 +124,7 @@ fn sessions_in_the_database_of_opencode_are_found_and_kept_up_to_date() {
     assert_eq!((&usage[0]["input_tokens"], &usage[0]["output_tokens"]), (&300.into(), &30.into()));
     // Closing moves the write-ahead log into the database.
     let OpencodeHome { home, opencode: connection } = opencode;
-    connection.close().unwrap();
+    connection.0.close().unwrap();
     let folder = home.path().join(".local/share/opencode");
     assert_eq!(home.json(&["sessions"]).as_array().unwrap().len(), 2);
     let mut names: Vec<_> =
@@ -109,7 +139,7 @@ fn a_session_is_removed_with_its_rows() {
     opencode.add("ses_a", "Mend the cart");
     opencode.add("ses_b", "Read the cart");
     assert_eq!(opencode.sessions().len(), 2);
-    opencode.opencode.execute("DELETE FROM session WHERE id = 'ses_a'", ()).unwrap();
+    opencode.opencode.0.execute("DELETE FROM session WHERE id = 'ses_a'", ()).unwrap();
     assert_eq!(opencode.sessions(), rows(&[("Read the cart", 100)]));
 }
 

@@ -1,11 +1,20 @@
 //! Documents that an agent writes again whenever they change are one log each.
 
-use std::{fs, path::PathBuf, process::Stdio, thread, time::Duration};
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::logs::{Random, assert_same, dump, foldline, run, stdout};
+use crate::{
+    logs::{Random, assert_same, dump, foldline, run, stdout},
+    opencode_database::OpencodeDatabase,
+};
 
 /// The logs of a home, and databases of them.
 struct Place(TempDir);
@@ -200,10 +209,13 @@ fn size_loses_no_tokens() {
     assert!(warnings.iter().any(|row| row["kind"] == "too_long"), "{warnings:?}");
 }
 
-/// Documents that are rewritten at random, in place or by renaming.
+/// Documents that are rewritten at random, in place or by renaming, and a database of opencode.
 struct Walk {
     place: Place,
     random: Random,
+    opencode: OpencodeDatabase,
+    /// The number of its sessions and messages so far.
+    said: usize,
     /// The numbers and the words of the messages of each session.
     sessions: Vec<Vec<(usize, usize)>>,
 }
@@ -255,11 +267,49 @@ impl Walk {
         format!("{name} {what}")
     }
 
-    /// An ingest that is killed.
-    fn kill(&mut self) -> String {
+    /// Adds to the database of opencode, or changes it.
+    fn work(&mut self) -> String {
+        self.said += 1;
+        // Sessions keep the numbers that they were given first, and a fresh run gives them in the order of their ids.
+        let begun = (0..3).filter(|at| self.opencode.has(&format!("ses_{at}"))).count();
+        let session = format!("ses_{}", self.below(3.min(begun + 1)));
+        let number = self.said;
+        let changes = [
+            format!("UPDATE session SET title = 'title {number}' WHERE id = '{session}'"),
+            format!(
+                "UPDATE part SET data = replace(data, 'Answer', 'Say') WHERE session_id = '{session}'"
+            ),
+            format!("DELETE FROM part WHERE session_id = '{session}' AND message_id LIKE '%1'"),
+        ];
+        match self.below(6) {
+            at if at < changes.len() => self.opencode.change(&changes[at]),
+            _ if self.opencode.has(&session) => self.opencode.say(&session, &number.to_string()),
+            _ => self.opencode.add(&session, "begun"),
+        }
+        format!("opencode {session}")
+    }
+
+    fn start(&self) -> Child {
         let mut ingest = foldline();
         ingest.args(["ingest", &self.place.text("logs"), "--db", &self.place.text("db")]);
-        let mut child = ingest.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        ingest.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// An ingest while agents work.
+    fn ingest_meanwhile(&mut self) -> String {
+        let mut child = self.start();
+        for _ in 0..self.below(20) {
+            thread::sleep(Duration::from_micros(self.random.below(2_000)));
+            drop(if self.below(2) == 0 { self.work() } else { self.rewrite() });
+        }
+        // A document may be half written.
+        assert!(child.wait().unwrap().code().is_some_and(|code| code < 2));
+        "ingest meanwhile".to_owned()
+    }
+
+    /// An ingest that is killed.
+    fn kill(&mut self) -> String {
+        let mut child = self.start();
         thread::sleep(Duration::from_micros(self.random.below(20_000)));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -275,16 +325,20 @@ fn whatever_is_rewritten_the_database_is_that_of_a_fresh_run() {
     };
     let seed = number("FOLDLINE_WALK_SEED", 1);
     let random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    let mut walk = Walk { place: Place::new(), random, sessions: vec![Vec::new(); 4] };
+    let place = Place::new();
+    let opencode = OpencodeDatabase::new(&place.path("logs/opencode.db"));
+    let mut walk = Walk { place, random, opencode, said: 0, sessions: vec![Vec::new(); 4] };
     let mut done = Vec::new();
     for step in 0..number("FOLDLINE_WALK", 60) {
         let what = match walk.below(10) {
             0 => walk.kill(),
-            1..=3 => {
+            1 => walk.ingest_meanwhile(),
+            2..=3 => {
                 walk.place.ingest("db", &[]);
                 walk.place.is_as_if_new(&format!("seed {seed}: {done:#?}"));
                 "ingest".to_owned()
             }
+            4..=6 => walk.work(),
             _ => walk.rewrite(),
         };
         done.push(format!("{step}: {what}"));
