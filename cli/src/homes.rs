@@ -3,7 +3,8 @@
 use std::{
     collections::BTreeMap,
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -38,11 +39,30 @@ pub(crate) fn unread(registry: &Registry) -> Vec<Home> {
 }
 
 fn first_existing(alternatives: Vec<Vec<PathBuf>>) -> Vec<PathBuf> {
-    // Of a folder that cannot be read, a search says so.
-    let is_there = |folder: &PathBuf| folder.try_exists().unwrap_or(true);
-    let exist = |folders: Vec<PathBuf>| folders.into_iter().filter(is_there).collect();
+    let exist = |folders: Vec<PathBuf>| folders.iter().flat_map(|it| matching(it)).collect();
     let mut existing = alternatives.into_iter().map(exist);
     existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
+}
+
+/// The existing paths that match a path, of which the last name may have a `*`, sorted.
+fn matching(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().and_then(OsStr::to_str);
+    let Some((before, after)) = name.and_then(|name| name.split_once('*')) else {
+        // Of a folder that cannot be read, a search says so.
+        let is_there = path.try_exists().unwrap_or(true);
+        return if is_there { vec![path.to_owned()] } else { Vec::new() };
+    };
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = paths
+        .filter(|path| {
+            let rest = path.file_name().and_then(OsStr::to_str);
+            rest.and_then(|name| name.strip_prefix(before))
+                .is_some_and(|rest| rest.ends_with(after))
+        })
+        .collect();
+    paths.sort();
+    paths
 }
 
 /// The folders that are chosen from the alternatives of each home, without duplicates.
@@ -210,5 +230,21 @@ mod tests {
         assert_eq!(expand(home, None), ["/home/me/.tool/logs"]);
         assert_eq!(expand(home, Some("/a")), ["/a/logs"]);
         assert_eq!(expand(home, Some("/a, ~/b,")), ["/a/logs", "/home/me/b/logs"]);
+    }
+
+    #[test]
+    fn a_home_may_be_several_files_of_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["tool-next.db", "tool.db", "tool.db-wal", "other.db"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let names = |pattern: &str| {
+            let paths = matching(&folder.path().join(pattern));
+            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+            paths.iter().map(name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("tool*.db"), ["tool-next.db", "tool.db"]);
+        assert_eq!(names("tool.db"), ["tool.db"]);
+        assert!(names("none*.db").is_empty() && names("none.db").is_empty());
     }
 }
