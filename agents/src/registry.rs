@@ -76,7 +76,7 @@ impl Registry {
             .with(Gemini)
             .with(GeminiSession::default())
             .with(Opencode)
-            .with(OpencodeSession)
+            .with(OpencodeSession::default())
             .with(Qwen)
             .with(QwenSession)
             .with(Copilot)

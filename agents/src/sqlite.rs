@@ -3,17 +3,23 @@
 
 use std::{
     fs::{self, File},
-    io::Read,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use foldline::{files::immutable_database, ledger::Identity, source};
+use foldline::{
+    files::immutable_database,
+    ledger::Identity,
+    source::{self, StoredLog},
+};
 use rusqlite::{
-    Connection, OpenFlags,
+    Connection, OpenFlags, Row,
     config::DbConfig,
     hooks::{AuthContext, Authorization},
+    types::ValueRef,
 };
+use serde_json::Value;
 
 /// The magic bytes of SQLite's files.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -51,9 +57,64 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// Writes the content of a database in lines.
+pub type WriteLines = fn(&Connection, &mut dyn Write) -> io::Result<()>;
+
+/// A database, read as lines.
+#[derive(Debug)]
+pub struct StoredDatabase {
+    path: PathBuf,
+    write: WriteLines,
+}
+
+impl StoredDatabase {
+    /// The database at a path, whose content `write` writes.
+    pub fn new(path: &Path, write: WriteLines) -> Self {
+        Self { path: path.to_owned(), write }
+    }
+}
+
+impl StoredLog for StoredDatabase {
+    fn status(&self, file: Identity) -> io::Result<Identity> {
+        Ok(status(&self.path, file))
+    }
+
+    fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
+        let connection = connect(&self.path).map_err(io::Error::other)?;
+        // All queries read the same state of the database.
+        let _transaction = connection.unchecked_transaction().map_err(io::Error::other)?;
+        (self.write)(&connection, out)
+    }
+}
+
+/// The value in a column of a row; `None` for NULL.
+///
+/// # Errors
+/// There is no such column.
+pub fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Value>> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.into()),
+        ValueRef::Real(number) => Some(number.into()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned().into())
+        }
+    })
+}
+
+/// The names of the columns of a table; none if there is no such table.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let rows = statement.query_map([table], |row| row.get(0))?;
+    rows.collect()
+}
+
 /// The status of the database at `path` together with its write-ahead log, which alone changes with most commits. `file`
 /// is the status of the database file.
-pub fn status(path: &Path, file: Identity) -> Identity {
+fn status(path: &Path, file: Identity) -> Identity {
     let Ok(log) = fs::metadata(write_ahead_log(path)) else { return file };
     // SQLite sets the owner of the log when it opens it, which changes its other time.
     let (log, written) = (source::status(&log), source::written(&log));

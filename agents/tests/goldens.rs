@@ -76,7 +76,7 @@ fn kimi() {
 
 #[test]
 fn opencode_session() {
-    every_fixture_is_as_it_was(OpencodeSession);
+    every_fixture_is_as_it_was(OpencodeSession::default());
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_thread_is_one_document() {
 
 #[test]
 fn the_steps_of_an_opencode_message_count_once() {
-    let opencode = DynExecutor::new(OpencodeSession);
+    let opencode = DynExecutor::new(OpencodeSession::default());
     let session = conversation(&opencode, "opencode-session", "session");
     // Cached input is input, and reasoning is output.
     assert_eq!(used(&session).input_tokens, Some(1100 + 1160 + 1250));
@@ -223,8 +223,44 @@ fn the_steps_of_an_opencode_message_count_once() {
 }
 
 #[test]
+fn a_message_of_opencode_2_is_a_row() {
+    let opencode = DynExecutor::new(OpencodeSession::default());
+    let rows = conversation(&opencode, "opencode-session", "rows");
+    let used = used(&rows);
+    assert_eq!((used.input_tokens, used.output_tokens), (Some(1230 + 7 + 300), Some(50 + 3 + 20)));
+    // The cost of one request is not stated.
+    assert_eq!(used.cost_usd, Some(0.26));
+    let statuses = statuses(&rows);
+    let calls = &statuses[..7];
+    let open = ["unfinished", "unfinished", "unfinished"];
+    assert_eq!(calls, [&["success", "failed", "success"], &open[..], &["success"]].concat());
+    // Commands of the user.
+    let ran = ["failed", "unfinished", "cancelled", "failed", "success", "unfinished"];
+    assert_eq!(statuses[7..], ran);
+    let of = |kind: NormalizedEntryType| {
+        let entries = rows.entries.iter().filter(move |entry| entry.entry_type == kind);
+        entries.map(|entry| entry.content.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(NormalizedEntryType::UserMessage)[0], "Slice the pears.");
+    assert_eq!(of(NormalizedEntryType::Compaction), ["compaction: Two pears were sliced."]);
+    assert_eq!(of(NormalizedEntryType::ErrorMessage), ["busy", "stopped", "no room"]);
+    let notices = of(NormalizedEntryType::SystemMessage);
+    let agents = notices.iter().filter(|notice| notice.starts_with("agent: "));
+    assert_eq!(
+        agents.collect::<Vec<_>>(),
+        ["agent: chef", "agent: build", "agent: plan", "agent: build"]
+    );
+    let facts = rows.summary.session.unwrap();
+    assert_eq!(facts.parent_session_id, Some("ses_v1".into()));
+    assert_eq!(facts.outcome, Some(Outcome::Cancelled));
+    let text = |text: Option<foldline_domain::Text>| text.map(|text| text.to_string());
+    assert_eq!(text(facts.cwd).as_deref(), Some("/srv/barn"));
+    assert_eq!(text(facts.model).as_deref(), Some("pear-3"));
+}
+
+#[test]
 fn an_opencode_session_states_failures_and_open_calls() {
-    let opencode = DynExecutor::new(OpencodeSession);
+    let opencode = DynExecutor::new(OpencodeSession::default());
     let tools = conversation(&opencode, "opencode-session", "tools");
     let failed = statuses(&tools).iter().filter(|status| **status == "failed").count();
     // The command with the exit code 1, which opencode calls completed.

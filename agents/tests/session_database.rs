@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use foldline_agents::{DynExecutor, Registry, opencode::OpencodeSession};
-use foldline_domain::Conversation;
+use foldline_domain::{Conversation, DomainEvent};
 use foldline_testkit::run;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -73,8 +73,7 @@ fn sessions_are_documents_in_the_order_of_their_creation() {
     drop(connection);
     assert_eq!(names(folder.path()), ["opencode.db"]);
     let before = fs::read(&path).unwrap();
-    let lines: Vec<Value> =
-        content(&path).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = lines(&path);
     let ids: Vec<_> = lines.iter().map(|line| line["info"]["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["ses_c", "ses_a", "ses_b"]);
     let info = &lines[0]["info"];
@@ -125,11 +124,121 @@ fn a_long_session_is_several_documents_of_one_session() {
     }
     let lines = content(&path);
     assert_eq!(lines.lines().count(), 4);
-    let executor = DynExecutor::new(OpencodeSession);
+    let executor = DynExecutor::new(OpencodeSession::default());
     let events = run::sourced_events(&executor, [lines.as_bytes()]);
     let conversation: Conversation = events.iter().map(|event| &event.item).collect();
     let used = conversation.summary.usage.unwrap();
     assert_eq!((used.input_tokens, used.output_tokens), (Some(4), Some(8)));
+}
+
+/// The tables of opencode 2, whose sessions have this table.
+fn add_newer_tables(connection: &Connection, sessions: &str) {
+    let tables = format!(
+        "CREATE TABLE {sessions} (id TEXT PRIMARY KEY, parent_id TEXT, fork_session_id TEXT, directory TEXT NOT NULL,
+             title TEXT, version TEXT, time_created INTEGER, time_updated INTEGER);
+         CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, type TEXT, seq INTEGER,
+             time_created INTEGER, time_updated INTEGER, data TEXT);"
+    );
+    connection.execute_batch(&tables).unwrap();
+}
+
+fn add_newer_session(connection: &Connection, table: &str, id: &str, fork_of: Option<&str>) {
+    let sql =
+        format!("INSERT INTO {table} VALUES (?1, NULL, ?2, '/srv/ada', 'Newer', '2.0.1', 5, 5)");
+    connection.execute(&sql, (id, fork_of)).unwrap();
+}
+
+fn add_row(connection: &Connection, session: &str, id: &str, seq: i64, created: i64, text: &str) {
+    let tokens = json!({"input": 1, "output": 2, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+    let data = json!({"time": {"created": created}, "content": [{"type": "text", "text": text}], "tokens": tokens});
+    let sql = "INSERT INTO session_message VALUES (?1, ?2, 'assistant', ?3, ?4, ?4, ?5)";
+    connection.execute(sql, (id, session, seq, created, data.to_string())).unwrap();
+}
+
+/// The lines of a database.
+fn lines(path: &Path) -> Vec<Value> {
+    content(path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The ids of the messages in a line.
+fn messages(line: &Value) -> Vec<&str> {
+    let messages = line["messages"].as_array().unwrap().iter();
+    messages.map(|it| it["id"].as_str().or_else(|| it["info"]["id"].as_str()).unwrap()).collect()
+}
+
+/// The identities of the requests in a database.
+fn requests(path: &Path) -> Vec<String> {
+    let executor = DynExecutor::new(OpencodeSession::default());
+    let events = run::sourced_events(&executor, [content(path).as_bytes()]);
+    let ids = events.into_iter().filter_map(|event| match event.item {
+        DomainEvent::Usage { message_id, .. } => Some(message_id.unwrap().to_string()),
+        _ => None,
+    });
+    ids.collect()
+}
+
+#[test]
+fn messages_of_opencode_2_are_in_the_order_of_their_numbers() {
+    for (table, sessions) in [("session_v2", "session_v2"), ("session", "session")] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("opencode-next.db");
+        let connection = Connection::open(&path).unwrap();
+        add_newer_tables(&connection, sessions);
+        add_newer_session(&connection, table, "ses_a", None);
+        add_row(&connection, "ses_a", "m1", 2, 10, "second");
+        add_row(&connection, "ses_a", "m2", 1, 20, "first");
+        let lines = lines(&path);
+        assert_eq!(messages(&lines[0]), ["m2", "m1"], "{table}");
+        assert_eq!(lines[0]["messages"][0]["type"], "assistant");
+        assert_eq!(requests(&path).len(), 2);
+    }
+}
+
+#[test]
+fn sessions_of_both_generations_are_one_sequence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let connection = database(&path);
+    add_session(&connection, "ses_a", 1);
+    for (id, created) in [("m1", 10), ("m2", 20), ("m3", 30), ("m5", 50)] {
+        add_message(&connection, "ses_a", id, created, "older");
+    }
+    add_session(&connection, "ses_b", 2);
+    add_message(&connection, "ses_b", "m9", 90, "not moved yet");
+    // The table is there, and empty, before the first session is moved.
+    add_newer_tables(&connection, "session_v2");
+    assert_eq!(messages(&lines(&path)[0]), ["m1", "m2", "m3", "m5"]);
+    add_newer_session(&connection, "session_v2", "ses_a", None);
+    for (id, seq, created) in [("m1", 1, 10), ("m2", 2, 20), ("s3", 3, 30), ("m4", 4, 40)] {
+        add_row(&connection, "ses_a", id, seq, created, "newer");
+    }
+    let lines = lines(&path);
+    // An older program continues to write; a message under another id is still that of its time.
+    let ids: Vec<_> = lines.iter().map(messages).collect();
+    assert_eq!(ids, [vec!["m9"], vec!["m1", "m2", "s3", "m4", "m5"]]);
+    assert_eq!(lines[1]["info"]["title"], "Newer");
+    assert_eq!(lines[1]["messages"][0]["content"][0]["text"], "newer");
+}
+
+#[test]
+fn the_copies_of_a_fork_are_the_same_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let connection = database(&path);
+    // The original is in the older generation, one copy in each.
+    for (session, id) in [("ses_a", "m1"), ("ses_b", "m2")] {
+        add_session(&connection, session, 1);
+        add_message(&connection, session, id, 10, "answer");
+    }
+    add_newer_tables(&connection, "session_v2");
+    add_newer_session(&connection, "session_v2", "ses_c", Some("ses_a"));
+    add_row(&connection, "ses_c", "m3", 1, 10, "answer");
+    add_row(&connection, "ses_c", "m4", 2, 70, "answer of the fork");
+    let requests = requests(&path);
+    assert_eq!(requests.len(), 4);
+    assert!(requests[..3].iter().all(|id| *id == requests[0]), "{requests:?}");
+    assert_ne!(requests[3], requests[0]);
+    assert_eq!(lines(&path)[2]["info"]["forkSessionID"], "ses_a");
 }
 
 #[test]

@@ -44,8 +44,10 @@ impl OpencodeDatabase {
     }
 
     pub(crate) fn say(&self, session: &str, message: &str) {
+        let sql = "SELECT 1780000000000 + count(*) FROM message";
+        let created: i64 = self.0.query_row(sql, (), |row| row.get(0)).unwrap();
         let tokens = json!({"input": 60, "output": 7, "reasoning": 3, "cache": {"read": 30, "write": 10}, "total": 110});
-        let info = json!({"role": "assistant", "time": {"created": 1_780_000_000_000_i64}, "cost": 0.5, "tokens": tokens,
+        let info = json!({"role": "assistant", "time": {"created": created}, "cost": 0.5, "tokens": tokens,
                           "modelID": "large-1", "providerID": "acme", "finish": "stop"});
         let id = format!("msg_{session}_{message}");
         let sql = "INSERT INTO message VALUES (?1, ?2, 1780000000000, 1780000000000, ?3)";
@@ -65,14 +67,18 @@ pub(crate) struct OpencodeHome {
 
 impl OpencodeHome {
     pub(crate) fn new() -> Self {
-        let home = Home::empty();
-        let folder = home.path().join(".local/share/opencode");
+        Self::in_home(Home::empty(), "opencode")
+    }
+
+    /// A home in which a program of this name keeps a database with the tables of opencode.
+    fn in_home(home: Home, program: &str) -> Self {
+        let folder = home.path().join(".local/share").join(program);
         fs::create_dir_all(&folder).unwrap();
         // A session by its form, to see that the file is not read.
         let credentials =
             r#"{"info":{"id":"ses_key","directory":"/","time":{"created":1}},"messages":[]}"#;
         fs::write(folder.join("auth.json"), credentials).unwrap();
-        let opencode = OpencodeDatabase::new(&folder.join("opencode.db"));
+        let opencode = OpencodeDatabase::new(&folder.join(program).with_extension("db"));
         Self { home, opencode }
     }
 
@@ -131,6 +137,41 @@ fn sessions_in_the_database_of_opencode_are_found_and_kept_up_to_date() {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["auth.json", "opencode.db"]);
+}
+
+#[test]
+fn every_channel_has_a_database_and_so_has_kilo() {
+    let opencode = OpencodeHome::new();
+    opencode.add("ses_a", "Mend the cart");
+    let channel = opencode.database().with_file_name("opencode-next.db");
+    let next = Connection::open(channel).unwrap();
+    next.pragma_update(None, "journal_mode", "wal").unwrap();
+    let tables = "
+        CREATE TABLE session (id TEXT, directory TEXT, title TEXT, time_created INTEGER);
+        CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, time_created INTEGER, data TEXT);
+        INSERT INTO session VALUES ('ses_n', '/srv/ada', 'Grease the cart', 1780000000000);";
+    next.execute_batch(tables).unwrap();
+    let row = json!({"time": {"created": 1_780_000_000_000_i64}, "content": [], "cost": 0,
+        "tokens": {"input": 9, "output": 1, "reasoning": 0, "cache": {"read": 0, "write": 0}}});
+    let sql =
+        "INSERT INTO session_message VALUES ('msg_1', 'ses_n', 'assistant', 1, 1780000000000, ?1)";
+    next.execute(sql, [row.to_string()]).unwrap();
+    let kilo = OpencodeHome::in_home(opencode.home, "kilo");
+    kilo.say("ses_k", "1");
+    // Another request than that of opencode.
+    let later = "UPDATE message SET data = json_set(data, '$.time.created', 1780000000009)";
+    kilo.opencode.execute(later, ()).unwrap();
+    let sql = "INSERT INTO session VALUES ('ses_k', 'p', NULL, 's', '/srv/ada', 'Wash the cart', '7.1', NULL, 1, 1)";
+    kilo.opencode.execute(sql, ()).unwrap();
+    let mut expected =
+        rows(&[("Mend the cart", 100), ("Grease the cart", 9), ("Wash the cart", 100)]);
+    expected.sort();
+    assert_eq!(kilo.sessions(), expected);
+    let agents = kilo.home.json(&["sessions"]);
+    let agents = agents.as_array().unwrap().iter();
+    let mut agents: Vec<_> = agents.map(|row| row["agent"].as_str().unwrap()).collect();
+    agents.sort_unstable();
+    assert_eq!(agents, ["kilo", "opencode", "opencode"]);
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Title
         "todowrite" => todo_list("write", take_todos(given)),
         "todoread" => todo_list("read", Vec::new()),
         "task" => take_task(given, "subagent_type"),
+        "subagent" => take_task(given, "agent"),
         "question" => take_questions(given),
         _ => return None,
     })

@@ -2,9 +2,10 @@
 
 use super::{
     action_mapper,
+    session::UserCommand,
     types::{Attachment, OpencodeError, ToolUse},
 };
-use crate::{content, prelude::*};
+use crate::{action::command_run, content, prelude::*};
 
 /// Prefixes of the errors of denied calls.
 const REFUSALS: [&str; 2] =
@@ -27,8 +28,10 @@ impl ResultParser for OpencodeWords {
 }
 
 /// The result of a call.
-fn of(line: ToolUse<'_>) -> OpencodeResult {
-    let ToolUse { is_error, output, mut metadata, attachments, ended_at, .. } = line;
+fn of(line: ToolUse<'_>, cx: &mut Cx<'_>) -> OpencodeResult {
+    let ToolUse { is_error, output, content, mut metadata, attachments, ended_at, .. } = line;
+    let content = content.map(|content| cx.content("content", content));
+    let (content, unknown) = content.unzip();
     let exit_code = metadata.take("exit", value::parse);
     let diff = metadata.text("diff");
     // Fields that the input or the output repeats.
@@ -45,17 +48,14 @@ fn of(line: ToolUse<'_>) -> OpencodeResult {
         false => ToolStatus::Success,
     };
     let extra = metadata.into_extra().map(|(name, json)| (format!("metadata.{name}"), json));
+    let lines = output.map(Content::from).into_iter().chain(content);
+    let lines = lines.chain(attachments.iter().map(file));
     let mut result = OpencodeResult::new(status, ended_at)
-        .with_content(with_attachments(output, &attachments))
-        .with_extra(extra.collect())
+        .with_content(Content::lines(lines))
+        .with_extra(extra.chain(unknown.unwrap_or_default()).collect())
         .with_detail(diff);
     result.exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
     result
-}
-
-fn with_attachments(output: Option<Text>, attachments: &[Attachment<'_>]) -> Option<Content> {
-    let output = output.into_iter().map(Content::from);
-    Content::lines(output.chain(attachments.iter().map(file)))
 }
 
 /// A line in place of a file, with its picture.
@@ -72,9 +72,10 @@ pub(super) fn run_ended(reason: Option<Cow<'_, str>>, cx: &mut Cx<'_>) {
     let outcome = match reason.as_deref() {
         // The run continues.
         None | Some("tool-calls" | "unknown") => return,
-        Some("stop") => Some(Outcome::Success),
+        Some("stop" | "succeeded") => Some(Outcome::Success),
         Some("length") => Some(Outcome::LimitReached),
-        Some("error" | "content-filter") => Some(Outcome::Failed),
+        Some("error" | "content-filter" | "failed") => Some(Outcome::Failed),
+        Some("interrupted") => Some(Outcome::Cancelled),
         Some(_) => None,
     };
     let (outcome_reason, ended_at) = (reason.map(Text::from), cx.at);
@@ -107,11 +108,23 @@ pub(super) fn error(
     message
 }
 
+/// Emits a command that the user ran, with its result if it ended.
+pub(super) fn command_ran(ran: UserCommand, meta: Meta, cx: &mut Cx<'_>) {
+    let UserCommand { id, command, status, output, exit_code, ended_at } = ran;
+    let call = MappedCall::known(command_run(command), Object::default());
+    cx.call(id.clone(), "shell", call, meta);
+    let Some(status) = status else { return };
+    let mut result = OpencodeResult::new(status, ended_at).with_content(output.map(Content::from));
+    result.exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
+    cx.result(ResultKey::from(id).with_tool("shell"), result);
+}
+
 /// Emits a call and its result.
 pub(super) fn call_ended(line: ToolUse<'_>, meta: Meta, cx: &mut Cx<'_>) {
     call_begun(&line, meta, cx);
     let key = ResultKey::from(line.id.clone()).with_tool(Text::from(&*line.name));
-    cx.result(key, of(line));
+    let result = of(line, cx);
+    cx.result(key, result);
 }
 
 /// Emits a call.

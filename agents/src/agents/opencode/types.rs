@@ -44,6 +44,8 @@ pub struct ToolUse<'a> {
     pub is_error: bool,
     /// The output or the error.
     pub output: Option<Text>,
+    /// The output in blocks.
+    pub content: Option<Raw<'a>>,
     /// A human-readable title: a path, the purpose of a command.
     pub title: Option<Text>,
     /// Further tool-specific fields.
@@ -111,6 +113,7 @@ impl<'a> ToolUse<'a> {
             input: state.raw("input"),
             is_error: state.take("status", read_status).unwrap_or(false),
             output: ["output", "error"].into_iter().find_map(|key| state.text(key)),
+            content: None,
             title: state.text("title").filter(|title| !title.is_empty()),
             metadata: state.object("metadata").unwrap_or_default(),
             attachments: state.take("attachments", Attachment::read).unwrap_or_default(),
@@ -144,41 +147,82 @@ impl<'a> Attachment<'a> {
 
 fn take_step<'a>(part: &mut Object<'a>) -> Kind<'a> {
     let cost_usd = part.f64("cost");
-    let tokens = part.within("tokens", take_usage).unwrap_or_default();
-    Kind::StepFinish(part.str("reason"), TokenUsage { cost_usd, ..tokens })
+    let counts = part.within("tokens", Counts::take).unwrap_or_default();
+    Kind::StepFinish(part.str("reason"), counts.usage(cost_usd))
 }
 
-/// `input` excludes cached input. `output` excludes reasoning in releases that state a total, and includes it in older
-/// ones.
-pub(super) fn take_usage(tokens: &mut Object<'_>) -> TokenUsage {
-    let counts = |cache: &mut Object<'_>| (cache.u64("read"), cache.u64("write"));
-    let (read, write) = tokens.within("cache", counts).unwrap_or_default();
-    let (input, output) = (tokens.u64("input"), tokens.u64("output"));
-    let (reasoning, total) = (tokens.u64("reasoning"), tokens.u64("total"));
-    let sum = |counts: &[Option<u64>]| {
-        counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count))
-    };
-    let is_apart = reasoning > output
-        || total.is_some_and(|total| total >= sum(&[input, read, write, output, reasoning]));
-    TokenUsage {
-        input_tokens: input.map(|_| sum(&[input, read, write])),
-        output_tokens: output.map(|own| if is_apart { sum(&[output, reasoning]) } else { own }),
-        cache_read_tokens: read,
-        cache_write_tokens: write,
-        reasoning_tokens: reasoning,
-        ..TokenUsage::default()
+/// The tokens of a request as they are logged: `input` excludes cached input.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    input: Option<u64>,
+    output: Option<u64>,
+    reasoning: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+    total: Option<u64>,
+}
+
+impl Counts {
+    pub(super) fn take(tokens: &mut Object<'_>) -> Self {
+        let counts = |cache: &mut Object<'_>| (cache.u64("read"), cache.u64("write"));
+        let (cache_read, cache_write) = tokens.within("cache", counts).unwrap_or_default();
+        Self {
+            input: tokens.u64("input"),
+            output: tokens.u64("output"),
+            reasoning: tokens.u64("reasoning"),
+            cache_read,
+            cache_write,
+            total: tokens.u64("total"),
+        }
+    }
+
+    /// The usage. `output` excludes reasoning in releases that state a total, and includes it in older ones. A cost of 0
+    /// is that of a subscription, which states no price.
+    pub(super) fn usage(self, cost_usd: Option<f64>) -> TokenUsage {
+        let Self { input, output, reasoning, cache_read, cache_write, total } = self;
+        let sum = |counts: &[Option<u64>]| {
+            counts.iter().flatten().fold(0, |sum: u64, count| sum.saturating_add(*count))
+        };
+        let all = sum(&[input, cache_read, cache_write, output, reasoning]);
+        let is_apart = reasoning > output || total.is_some_and(|total| total >= all);
+        TokenUsage {
+            input_tokens: input.map(|_| sum(&[input, cache_read, cache_write])),
+            output_tokens: output.map(|own| if is_apart { sum(&[output, reasoning]) } else { own }),
+            cache_read_tokens: cache_read,
+            cache_write_tokens: cache_write,
+            reasoning_tokens: reasoning,
+            cost_usd: cost_usd.filter(|cost| *cost != 0.0 || all == 0),
+            ..TokenUsage::default()
+        }
+    }
+
+    /// The identity of a request that began and ended at these times: a fork copies messages under new ids, with their
+    /// times.
+    pub(super) fn request(
+        self,
+        model: Option<&Text>,
+        times: [Option<Timestamp>; 2],
+    ) -> Option<Text> {
+        let [begun, ended] = times.map(|time| time.map(Timestamp::as_millis));
+        let (begun, ended) = (begun?, ended.unwrap_or_default());
+        let model = model.map(Text::decode).unwrap_or_default();
+        let Self { input, output, reasoning, cache_read, cache_write, .. } = self;
+        let counts = [input, output, reasoning, cache_read, cache_write];
+        let counts = counts.map(|count| count.unwrap_or_default().to_string()).join("-");
+        Some(Text::from(format!("opencode:{begun}-{ended}:{counts}:{model}")))
     }
 }
 
 impl<'a> OpencodeError<'a> {
     pub(super) fn take(error: &mut Object<'a>) -> Self {
         let mut data = error.object("data").unwrap_or_default();
-        let message = data.text("message");
+        let message = data.text("message").or_else(|| error.text("message"));
         let mut facts = data.extra(&["statusCode", "isRetryable", "providerID", "ref"]);
         facts.extend(data.extra(&["responseBody", "metadata"]));
         data.ignore(&["responseHeaders"]);
         error.adopt("data", data);
-        Self { name: error.str("name").unwrap_or_default(), message, facts }
+        let name = error.str("name").or_else(|| error.str("type"));
+        Self { name: name.unwrap_or_default(), message, facts }
     }
 }
 
@@ -196,13 +240,25 @@ mod tests {
             (r#""input":10,"output":3,"reasoning":7,"#, 10),
         ] {
             let tokens = format!("{{{tokens}{cache}}}");
-            let usage = take_usage(&mut Object::parse(&tokens).unwrap());
+            let usage = Counts::take(&mut Object::parse(&tokens).unwrap()).usage(None);
             assert_eq!(
                 (usage.input_tokens, usage.output_tokens),
                 (Some(130), Some(output)),
                 "{tokens}"
             );
         }
-        assert_eq!(take_usage(&mut Object::default()), TokenUsage::default());
+        assert_eq!(Counts::take(&mut Object::default()).usage(None), TokenUsage::default());
+    }
+
+    #[test]
+    fn a_cost_of_zero_is_no_price_of_tokens() {
+        for (tokens, cost, expected) in [
+            (r#"{"input":10,"output":7}"#, 0.0, None),
+            (r#"{"input":10,"output":7}"#, 0.5, Some(0.5)),
+            (r#"{"input":0,"output":0}"#, 0.0, Some(0.0)),
+        ] {
+            let counts = Counts::take(&mut Object::parse(tokens).unwrap());
+            assert_eq!(counts.usage(Some(cost)).cost_usd, expected, "{tokens}");
+        }
     }
 }

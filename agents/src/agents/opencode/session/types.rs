@@ -1,7 +1,8 @@
 //! The wire types of a session: one document.
 
+use super::row;
 use crate::{
-    agents::opencode::types::{Attachment, OpencodeError, ToolUse, take_text, take_usage},
+    agents::opencode::types::{Attachment, Counts, OpencodeError, ToolUse, take_text},
     prelude::*,
     recogniser::nested,
 };
@@ -16,7 +17,7 @@ pub struct SessionDocument<'a> {
 }
 
 /// A message.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Message<'a> {
     pub id: Option<Text>,
     pub is_user: bool,
@@ -27,10 +28,16 @@ pub struct Message<'a> {
     pub agent: Option<Text>,
     pub model: Option<Text>,
     pub provider: Option<Text>,
+    /// The folder in which the session continues.
+    pub cwd: Option<Text>,
     pub usage: TokenUsage,
+    /// The identity of its request.
+    pub request: Option<Text>,
     /// `stop`, `tool-calls`, `length`, ..
     pub finish: Option<Cow<'a, str>>,
     pub error: Option<OpencodeError<'a>>,
+    /// The end of a turn: `succeeded`, `failed`, `interrupted`.
+    pub end: Option<Cow<'a, str>>,
     pub parts: Vec<Part<'a>>,
     pub unknown: Fields<'a>,
 }
@@ -56,10 +63,13 @@ pub enum SessionPart<'a> {
     /// A call with its result.
     Ended(Box<ToolUse<'a>>),
     File(Attachment<'a>),
+    /// A command that the user ran.
+    Command(UserCommand),
     /// An event that is stated as a text.
     Notice(String),
-    Compaction,
-    /// A model call that failed and was repeated.
+    /// A compaction, with its summary if the log states it here.
+    Compaction(Option<Text>),
+    /// A request that failed.
     Retry(OpencodeError<'a>),
     /// A part without content.
     Silent,
@@ -67,6 +77,18 @@ pub enum SessionPart<'a> {
         name: Cow<'a, str>,
         raw: Raw<'a>,
     },
+}
+
+/// A command that the user ran.
+#[derive(Clone, Debug)]
+pub struct UserCommand {
+    pub id: Option<CorrId>,
+    pub command: Option<Text>,
+    /// `None` while it runs.
+    pub status: Option<ToolStatus>,
+    pub output: Option<Text>,
+    pub exit_code: Option<i32>,
+    pub ended_at: Option<Timestamp>,
 }
 
 impl<'a> SessionDocument<'a> {
@@ -81,7 +103,10 @@ impl<'a> SessionDocument<'a> {
 fn take_facts(info: &mut Object<'_>) -> (Session, Option<Text>) {
     let facts = Session {
         session_id: info.str("id").map(SessionId::from),
-        parent_session_id: info.str("parentID").map(SessionId::from),
+        parent_session_id: ["parentID", "forkSessionID"]
+            .into_iter()
+            .find_map(|key| info.str(key))
+            .map(SessionId::from),
         title: info.text("title"),
         version: info.text("version"),
         cwd: info.text("directory"),
@@ -116,9 +141,11 @@ fn take_authority(info: &mut Object<'_>) -> Option<Authority> {
 
 impl<'a> Message<'a> {
     fn read(raw: Raw<'a>) -> Self {
-        let not_an_object =
-            || Self { unknown: vec![("value".into(), raw)], ..Self::take(Object::default()) };
-        value::object(raw).map_or_else(not_an_object, Self::take)
+        match value::object(raw) {
+            Some(row) if row.has("type") && !row.has("info") => row::read(raw, row),
+            Some(message) => Self::take(message),
+            None => Self { unknown: vec![("value".into(), raw)], ..Self::default() },
+        }
     }
 
     fn take(mut object: Object<'a>) -> Self {
@@ -129,8 +156,9 @@ impl<'a> Message<'a> {
             .unwrap_or_default();
         let mut chosen = info.object("model").unwrap_or_default();
         let cost_usd = info.f64("cost");
-        let tokens = info.within("tokens", take_usage);
-        let usage = tokens.map(|tokens| TokenUsage { cost_usd, ..tokens });
+        let counts = info.within("tokens", Counts::take);
+        let model = info.text("modelID").or_else(|| chosen.text("modelID"));
+        let times = [created_at, completed_at];
         let is_summary = info.bool("summary").unwrap_or_default();
         // References, what the parts repeat, and settings of the request.
         info.ignore(&["sessionID", "parentID", "mode", "path", "summary", "system", "tools"]);
@@ -143,13 +171,14 @@ impl<'a> Message<'a> {
             created_at,
             completed_at,
             agent: info.text("agent"),
-            model: info.text("modelID").or_else(|| chosen.text("modelID")),
+            request: counts.and_then(|counts| counts.request(model.as_ref(), times)),
+            model,
             provider: info.text("providerID").or_else(|| chosen.text("providerID")),
-            usage: usage.unwrap_or_default(),
+            usage: counts.map(|counts| counts.usage(cost_usd)).unwrap_or_default(),
             finish: info.str("finish"),
             error: info.within("error", OpencodeError::take),
             parts,
-            unknown: Fields::new(),
+            ..Self::default()
         };
         object.adopt("", info);
         Self { unknown: object.rest(), ..taken }
@@ -216,7 +245,7 @@ impl<'a> SessionPart<'a> {
             }
             "compaction" => {
                 part.ignore(&["auto", "overflow"]);
-                Self::Compaction
+                Self::Compaction(None)
             }
             "retry" => {
                 part.ignore(&["attempt"]);

@@ -3,19 +3,12 @@
 mod database;
 mod tree;
 
-use std::{
-    fs::File,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
-use foldline::{
-    ledger::Identity,
-    source::{Opener, StoredLog},
-};
+use foldline::source::{Opener, StoredLog};
 
 use self::tree::SessionTree;
-use crate::sqlite;
+use crate::sqlite::{self, StoredDatabase};
 
 /// Opens opencode's database, or a session in the folders of an older release. The content is a line for each session:
 /// the document that `opencode export` prints.
@@ -26,25 +19,10 @@ impl Opener for OpencodeSource {
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
         if head.starts_with(sqlite::MAGIC) {
             let connection = sqlite::connect(path).ok()?;
-            return database::has_sessions(&connection)
-                .then(|| Box::new(SessionDatabase(path.to_owned())) as _);
+            return database::Tables::of(&connection)
+                .map(|_| Box::new(StoredDatabase::new(path, database::write)) as _);
         }
         let tree = head.starts_with(b"{").then(|| SessionTree::at(path))??;
         Some(Box::new(tree))
-    }
-}
-
-/// A database at this path.
-#[derive(Debug)]
-struct SessionDatabase(PathBuf);
-
-impl StoredLog for SessionDatabase {
-    fn status(&self, file: Identity) -> io::Result<Identity> {
-        Ok(sqlite::status(&self.0, file))
-    }
-
-    fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
-        let connection = sqlite::connect(&self.0).map_err(io::Error::other)?;
-        database::write(&connection, out)
     }
 }

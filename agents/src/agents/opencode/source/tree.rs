@@ -88,7 +88,7 @@ impl StoredLog for SessionTree {
             let parts = self.parts(&path)?.into_iter();
             let parts = parts.map(|path| Ok(Value::Object(object(&fs::read_to_string(path)?))));
             let parts = parts.collect::<io::Result<_>>()?;
-            document.message(object(&fs::read_to_string(&path)?), parts)?;
+            document.message(message(object(&fs::read_to_string(&path)?), parts))?;
         }
         document.end()
     }
@@ -137,15 +137,9 @@ impl<'o> Document<'o> {
         Ok(Self { out, head, length: 0 })
     }
 
-    /// Writes a message with its parts.
-    pub(super) fn message(
-        &mut self,
-        info: Map<String, Value>,
-        parts: Vec<Value>,
-    ) -> io::Result<()> {
-        let fields = [("info", Value::Object(info)), ("parts", Value::Array(parts))];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        let text = Value::Object(fields.into_iter().collect()).to_string();
+    /// Writes a message.
+    pub(super) fn message(&mut self, message: Map<String, Value>) -> io::Result<()> {
+        let text = Value::Object(message).to_string();
         if self.length > 0 && self.length + text.len() > LINE {
             write!(self.out, "]}}\n{}", self.head)?;
             self.length = 0;
@@ -160,6 +154,12 @@ impl<'o> Document<'o> {
     pub(super) fn end(self) -> io::Result<()> {
         self.out.write_all(b"]}\n")
     }
+}
+
+/// A message with its parts.
+pub(super) fn message(info: Map<String, Value>, parts: Vec<Value>) -> Map<String, Value> {
+    let fields = [("info", Value::Object(info)), ("parts", Value::Array(parts))];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A JSON object; any other text is the value of a field that no release writes, and which is reported.
