@@ -114,7 +114,7 @@ pub fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Str
 
 /// The status of the database at `path` together with its write-ahead log, which alone changes with most commits. `file`
 /// is the status of the database file.
-fn status(path: &Path, file: Identity) -> Identity {
+pub fn status(path: &Path, file: Identity) -> Identity {
     let Ok(log) = fs::metadata(write_ahead_log(path)) else { return file };
     // SQLite sets the owner of the log when it opens it, which changes its other time.
     let (log, written) = (source::status(&log), source::written(&log));
