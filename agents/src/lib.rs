@@ -34,7 +34,9 @@ pub mod wire;
 
 pub use self::{
     action::MappedCall,
-    agents::{acp, amp, claude, codex, copilot, cursor, droid, gemini, kimi, opencode, pi, qwen},
+    agents::{
+        acp, amp, claude, codex, copilot, cursor, droid, gemini, goose, kimi, opencode, pi, qwen,
+    },
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},
     documents::Documents,

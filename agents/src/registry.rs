@@ -12,6 +12,7 @@ use super::{
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
     gemini::{Gemini, GeminiSession},
+    goose::Goose,
     kimi::Kimi,
     opencode::{Opencode, OpencodeSession},
     pi::Pi,
@@ -84,6 +85,7 @@ impl Registry {
             .with(CursorTranscript::default())
             .with(Pi)
             .with(Kimi::default())
+            .with(Goose::default())
             .with(Acp)
     }
 

@@ -11,6 +11,7 @@ use foldline_agents::{
     codex::{CodexExec, CodexRollout},
     cursor::CursorTranscript,
     gemini::GeminiSession,
+    goose::Goose,
     kimi::Kimi,
     opencode::OpencodeSession,
     pi::Pi,
@@ -67,6 +68,11 @@ fn cursor_transcript() {
 #[test]
 fn gemini_session() {
     every_fixture_is_as_it_was(GeminiSession::default());
+}
+
+#[test]
+fn goose() {
+    every_fixture_is_as_it_was(Goose::default());
 }
 
 #[test]

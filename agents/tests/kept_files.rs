@@ -4,8 +4,8 @@
 use std::{fs, path::Path};
 
 use foldline_agents::{
-    DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, kimi::Kimi,
-    opencode::OpencodeSession, pi::Pi,
+    DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, goose::Goose,
+    kimi::Kimi, opencode::OpencodeSession, pi::Pi,
 };
 use foldline_domain::{
     Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session, SessionId,
@@ -119,6 +119,48 @@ fn paths_state_sessions_and_their_parents() {
     );
     let child = facts_of(&gemini, &format!("{root}/1/2.jsonl"), line);
     assert_eq!(ids(&child), [Some("2"), Some("1")]);
+}
+
+#[test]
+fn goose_states_tokens_in_its_ledger_or_for_a_whole_session() {
+    let goose = DynExecutor::new(Goose::default());
+    let session = conversation(&goose, "goose", "session");
+    assert_eq!((used(&session).input_tokens, used(&session).output_tokens), (Some(500), Some(20)));
+    assert_eq!(statuses(&session), ["success", "failed", "success"]);
+    let typed = session.entries.iter();
+    let typed = typed.filter(|entry| entry.entry_type == NormalizedEntryType::UserMessage);
+    assert_eq!(
+        typed.map(|entry| entry.content.to_string()).collect::<Vec<_>>(),
+        ["Weed the beds."]
+    );
+    let facts = session.summary.session.unwrap();
+    assert_eq!(facts.title, Some("Weed the beds".into()));
+    assert_eq!(facts.cwd, Some("/srv/beds".into()));
+    let usages: Vec<_> = events(&goose, "goose", "database")
+        .into_iter()
+        .filter_map(|event| match event {
+            DomainEvent::Usage { usage, model, message_id, timestamp } => Some((
+                usage.input_tokens?,
+                model?.to_string(),
+                message_id?.to_string(),
+                timestamp?.as_millis(),
+            )),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        (80, "spade-1", "goose:20260923_1", 1_790_150_460_000),
+        (40, "spade-1", "goose:20260923_2", 1_790_150_405_000),
+        (30, "spade-2", "goose:20260923_2", 1_790_150_406_000),
+    ];
+    let expected =
+        expected.map(|(tokens, model, id, at)| (tokens, model.to_owned(), id.to_owned(), at));
+    assert_eq!(usages, expected);
+    // The name of a file is the id of its session.
+    let line = r#"{"description":"d","working_dir":"/w","message_count":0}"#;
+    for path in ["/h/goose/sessions/20250724_1.jsonl", "/h/20250724_1.jsonl.gz"] {
+        assert_eq!(ids(&facts_of(&goose, path, line)), [Some("20250724_1"), None]);
+    }
 }
 
 #[test]

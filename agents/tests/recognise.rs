@@ -169,6 +169,11 @@ const LOGS: &[(&str, &str)] = &[
 {"type":"usage.record","model":"m","usage":{},"time":1}"#,
     ),
     (
+        "goose",
+        r#"{"session_id":"1","working_dir":"/w","description":"d","session_type":"user"}
+{"session_id":"1","id":"m","role":"user","created":1790150400,"content":[]}"#,
+    ),
+    (
         "pi",
         r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
 {"type":"model_change","id":"1","parentId":null,"timestamp":"t","provider":"p","modelId":"m"}

@@ -1,4 +1,4 @@
-//! opencode's database is its sessions, one in a line.
+//! The databases of opencode and Goose are their sessions, in lines.
 
 use std::{fs, path::Path};
 
@@ -239,6 +239,43 @@ fn the_copies_of_a_fork_are_the_same_requests() {
     assert!(requests[..3].iter().all(|id| *id == requests[0]), "{requests:?}");
     assert_ne!(requests[3], requests[0]);
     assert_eq!(lines(&path)[2]["info"]["forkSessionID"], "ses_a");
+}
+
+/// The tables of an older release of Goose, which has no ledger.
+const GOOSE: &str = r#"
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, working_dir TEXT, created_at TIMESTAMP,
+        accumulated_input_tokens INTEGER, model_config_json TEXT);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY, message_id TEXT, session_id TEXT, role TEXT, content_json TEXT,
+        created_timestamp INTEGER, timestamp TIMESTAMP);
+    INSERT INTO sessions VALUES ('2', 'Later', '/srv', '2026-09-24 08:00:00', NULL, NULL),
+        ('1', 'Weed', '/srv', '2026-09-23 08:00:00', 70, '{"model_name":"spade-1"}');
+    INSERT INTO messages VALUES (7, 'm2', '1', 'assistant', '[{"type":"text","text":"Weeded."}]', 1790150402, NULL),
+        (6, 'm1', '1', 'user', '[{"type":"text","text":"Weed."}]', 1790150401, NULL),
+        (8, 'm3', '1', 'user', 'no list', 1790150403, NULL);"#;
+
+#[test]
+fn sessions_of_goose_are_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(GOOSE).unwrap();
+    let session = json!({"session_id": "1", "name": "Weed", "working_dir": "/srv", "created_at": "2026-09-23 08:00:00",
+        "accumulated_input_tokens": 70, "model_config": {"model_name": "spade-1"}});
+    let message = json!({"session_id": "1", "id": "m1", "role": "user", "created": 1_790_150_401,
+        "content": [{"type": "text", "text": "Weed."}]});
+    let written = lines(&path);
+    assert_eq!(written[..2], [session.clone(), message]);
+    assert_eq!((&written[2]["id"], &written[3]["content"]), (&"m2".into(), &"no list".into()));
+    assert_eq!(written[4]["session_id"], "2");
+    let ledger = "
+        CREATE TABLE usage_ledger (id INTEGER PRIMARY KEY, session_id TEXT, model TEXT, input_tokens INTEGER);
+        INSERT INTO usage_ledger VALUES (1, '1', 'spade-1', 40), (2, '1', 'spade-2', 30);";
+    connection.execute_batch(ledger).unwrap();
+    let rows = lines(&path)[0]["usage_ledger"].clone();
+    assert_eq!(
+        rows[1],
+        json!({"id": 2, "session_id": "1", "model": "spade-2", "input_tokens": 30})
+    );
 }
 
 #[test]

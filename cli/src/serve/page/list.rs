@@ -325,7 +325,7 @@ fn below(session: i64, second: &RowDetail) -> Markup {
 
 /// The names of agents as their makers write them; others are as in their logs.
 fn agent_name(agent: &str) -> &str {
-    const NAMES: [(&str, &str); 9] = [
+    const NAMES: [(&str, &str); 11] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),
         ("droid", "Droid"),
@@ -333,6 +333,8 @@ fn agent_name(agent: &str) -> &str {
         ("cursor", "Cursor"),
         ("qwen", "Qwen Code"),
         ("kimi", "Kimi"),
+        ("kilo", "Kilo Code"),
+        ("goose", "Goose"),
         ("copilot", "Copilot"),
         ("amp", "Amp"),
     ];
