@@ -6,6 +6,7 @@ use super::{
     acp::Acp,
     amp::{Amp, AmpThread},
     claude::{ClaudeSession, ClaudeStream},
+    cline::Cline,
     codex::{CodexExec, CodexRollout},
     copilot::Copilot,
     cursor::{Cursor, CursorTranscript},
@@ -86,6 +87,7 @@ impl Registry {
             .with(Pi)
             .with(Kimi::default())
             .with(Goose::default())
+            .with(Cline)
             .with(Acp)
     }
 

@@ -8,6 +8,7 @@ use foldline_agents::{
     Executor, ExecutorReducer,
     amp::AmpThread,
     claude::{ClaudeSession, ClaudeStream},
+    cline::Cline,
     codex::{CodexExec, CodexRollout},
     cursor::CursorTranscript,
     gemini::GeminiSession,
@@ -43,6 +44,11 @@ fn claude_stream() {
 #[test]
 fn claude_session() {
     every_fixture_is_as_it_was(ClaudeSession::default());
+}
+
+#[test]
+fn cline() {
+    every_fixture_is_as_it_was(Cline);
 }
 
 #[test]

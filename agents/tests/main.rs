@@ -7,6 +7,7 @@ mod amp;
 mod async_stream;
 mod captures;
 mod claude;
+mod cline;
 mod codex;
 mod conversation_stored;
 mod copilot;

@@ -181,6 +181,12 @@ const LOGS: &[(&str, &str)] = &[
 {"type":"custom","customType":"model-snapshot","data":{}}"#,
     ),
     (
+        "cline",
+        r#"{"clineTask":{"id":"1","agent":"cline"}}
+{"clineMessage":{"ts":1,"type":"say","say":"task","text":"hi"}}
+{"apiMessage":{"role":"user","content":[]}}"#,
+    ),
+    (
         "acp",
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}

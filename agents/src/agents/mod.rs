@@ -1,8 +1,12 @@
 //! The supported agents, one folder each. None depends on another.
 
+#[macro_use]
+mod editors;
+
 pub mod acp;
 pub mod amp;
 pub mod claude;
+pub mod cline;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;

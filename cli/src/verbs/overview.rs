@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashSet},
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
@@ -59,7 +59,8 @@ fn look(program: &Program) -> (Homes, Vec<(PathBuf, String)>) {
         let ending = home.format.companion;
         let beside = |file: &PathBuf| finder::companion(file, ending?);
         let companions: HashSet<_> = search.files.iter().filter_map(beside).collect();
-        for file in search.files.iter().filter(|file| finder::is_log_name(file)) {
+        let is_none = |file: &Path| home.format.no_logs.iter().any(|name| file.ends_with(name));
+        for file in search.files.iter().filter(|file| finder::is_log_name(file) && !is_none(file)) {
             // A file that was deleted meanwhile is ignored.
             let Ok(metadata) = file.metadata() else { continue };
             // A file next to a log is a part of it.

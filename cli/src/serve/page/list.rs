@@ -325,7 +325,7 @@ fn below(session: i64, second: &RowDetail) -> Markup {
 
 /// The names of agents as their makers write them; others are as in their logs.
 fn agent_name(agent: &str) -> &str {
-    const NAMES: [(&str, &str); 11] = [
+    const NAMES: [(&str, &str); 13] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),
         ("droid", "Droid"),
@@ -337,6 +337,8 @@ fn agent_name(agent: &str) -> &str {
         ("goose", "Goose"),
         ("copilot", "Copilot"),
         ("amp", "Amp"),
+        ("cline", "Cline"),
+        ("roo-code", "Roo Code"),
     ];
     NAMES.into_iter().find(|(name, _)| *name == agent).map_or(agent, |(_, name)| name)
 }
