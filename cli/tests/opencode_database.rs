@@ -160,9 +160,9 @@ fn every_channel_has_a_database_and_so_has_kilo() {
     kilo.say("ses_k", "1");
     // Another request than that of opencode.
     let later = "UPDATE message SET data = json_set(data, '$.time.created', 1780000000009)";
-    kilo.opencode.execute(later, ()).unwrap();
+    kilo.opencode.change(later);
     let sql = "INSERT INTO session VALUES ('ses_k', 'p', NULL, 's', '/srv/ada', 'Wash the cart', '7.1', NULL, 1, 1)";
-    kilo.opencode.execute(sql, ()).unwrap();
+    kilo.opencode.change(sql);
     let mut expected =
         rows(&[("Mend the cart", 100), ("Grease the cart", 9), ("Wash the cart", 100)]);
     expected.sort();
