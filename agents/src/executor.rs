@@ -144,7 +144,7 @@ pub struct Format {
     pub agent: &'static str,
     /// The folders of such logs, or a database that contains them; empty for a stream that is not stored by default. As
     /// in a shell, a leading `~` is the home directory, and `${NAME:-FOLDER}` is an environment variable with a
-    /// default. A variable may name several folders, separated by commas. A `*` in the last name matches any text. Of
+    /// default. A variable may name several folders, separated by commas. A `*` in one name matches any text. Of
     /// alternatives, separated by ` || `, the first one that exists has the logs.
     pub homes: &'static [&'static str],
     /// Folders in which the agent keeps sessions in a form that no executor reads yet, in the same form: said to the

@@ -16,6 +16,23 @@ pub fn relative_path(path: &str, cwd: Option<&str>) -> Text {
     Text::from(below.unwrap_or(path))
 }
 
+/// The path of a percent-encoded address: `/c%20d` is `/c d`.
+pub fn decode_percent(address: &str) -> String {
+    let mut parts = address.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
+            }
+            None => bytes.extend_from_slice(format!("%{part}").as_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The replacement of a part of a file, as edit tools state it.
 pub fn replacement<'t>(
     path: &Text,

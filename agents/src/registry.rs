@@ -9,6 +9,7 @@ use super::{
     cline::Cline,
     codex::{CodexExec, CodexRollout},
     copilot::Copilot,
+    copilot_chat::CopilotChat,
     cursor::{Cursor, CursorTranscript},
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
@@ -88,6 +89,7 @@ impl Registry {
             .with(Kimi::default())
             .with(Goose::default())
             .with(Cline)
+            .with(CopilotChat::default())
             .with(Acp)
     }
 

@@ -10,6 +10,7 @@ use foldline_agents::{
     claude::{ClaudeSession, ClaudeStream},
     cline::Cline,
     codex::{CodexExec, CodexRollout},
+    copilot_chat::CopilotChat,
     cursor::CursorTranscript,
     gemini::GeminiSession,
     goose::Goose,
@@ -64,6 +65,11 @@ fn codex_rollout() {
 #[test]
 fn amp_thread() {
     every_fixture_is_as_it_was(AmpThread);
+}
+
+#[test]
+fn copilot_chat() {
+    every_fixture_is_as_it_was(CopilotChat::default());
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod cline;
 mod codex;
 mod conversation_stored;
 mod copilot;
+mod copilot_chat;
 mod corpora;
 mod corpus;
 mod cursor;

@@ -187,6 +187,11 @@ const LOGS: &[(&str, &str)] = &[
 {"apiMessage":{"role":"user","content":[]}}"#,
     ),
     (
+        "copilot-chat",
+        r#"{"copilotChat":{"version":3,"sessionId":"s"}}
+{"chatRequest":{"requestId":"r","message":{"text":"hi"}}}"#,
+    ),
+    (
         "acp",
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}

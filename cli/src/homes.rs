@@ -44,25 +44,39 @@ fn first_existing(alternatives: Vec<Vec<PathBuf>>) -> Vec<PathBuf> {
     existing.find(|folders: &Vec<_>| !folders.is_empty()).unwrap_or_default()
 }
 
-/// The existing paths that match a path, of which the last name may have a `*`, sorted.
+/// The existing paths that match a path, of which one part may have a `*`, sorted.
 fn matching(path: &Path) -> Vec<PathBuf> {
-    let name = path.file_name().and_then(OsStr::to_str);
-    let Some((before, after)) = name.and_then(|name| name.split_once('*')) else {
-        // Of a folder that cannot be read, a search says so.
-        let is_there = path.try_exists().unwrap_or(true);
-        return if is_there { vec![path.to_owned()] } else { Vec::new() };
+    // Of a folder that cannot be read, a search says so.
+    let is_there = |path: &PathBuf| path.try_exists().unwrap_or(true);
+    let text = |part: &OsStr| part.to_str().map(str::to_owned);
+    let mut parts = path.iter();
+    let above: PathBuf =
+        parts.by_ref().take_while(|part| !part.as_encoded_bytes().contains(&b'*')).collect();
+    let below = parts.as_path();
+    let pattern = path.iter().nth(above.iter().count()).and_then(text);
+    let Some((before, after)) = pattern.as_deref().and_then(|part| part.split_once('*')) else {
+        return Some(path.to_owned()).into_iter().filter(is_there).collect();
     };
-    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut paths: Vec<_> = paths
-        .filter(|path| {
-            let rest = path.file_name().and_then(OsStr::to_str);
-            rest.and_then(|name| name.strip_prefix(before))
-                .is_some_and(|rest| rest.ends_with(after))
-        })
-        .collect();
+    let matches = |name: &OsStr| {
+        let rest = name.to_str().and_then(|name| name.strip_prefix(before));
+        rest.is_some_and(|rest| rest.ends_with(after))
+    };
+    let entries = fs::read_dir(&above).into_iter().flatten().flatten();
+    let matching = entries.filter(|entry| matches(&entry.file_name()));
+    let paths = matching.map(|entry| self::below(entry.path(), &below.to_string_lossy()));
+    let mut paths: Vec<PathBuf> = paths.filter(is_there).collect();
     paths.sort();
     paths
+}
+
+/// The name of a home for a person, with `*` for any folder.
+pub(crate) fn name(homes: &[Home], folder: &Path) -> String {
+    let is_it = |name: &Path| {
+        name.iter().count() == folder.iter().count()
+            && name.iter().zip(folder).all(|(part, of)| part == "*" || part == of)
+    };
+    let known = homes.iter().find(|home| is_it(&home.folder));
+    tilde(known.map_or(folder, |home| &home.folder))
 }
 
 /// The folders that are chosen from the alternatives of each home, without duplicates.
@@ -214,6 +228,18 @@ pub fn data_folder() -> Result<PathBuf, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_home_may_be_any_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/logs")).unwrap();
+        fs::create_dir_all(folder.path().join("b")).unwrap();
+        let mut found = matching(&folder.path().join("*/logs"));
+        found.sort();
+        assert_eq!(found, ["a/logs", "b/logs"].map(|name| folder.path().join(name)));
+        assert_eq!(matching(&folder.path().join("c/*")), Vec::<PathBuf>::new());
+        assert_eq!(matching(folder.path()), [folder.path()]);
+    }
 
     #[test]
     fn a_home_may_be_named_by_the_environment() {

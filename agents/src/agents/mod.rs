@@ -9,6 +9,7 @@ pub mod claude;
 pub mod cline;
 pub mod codex;
 pub mod copilot;
+pub mod copilot_chat;
 pub mod cursor;
 pub mod droid;
 pub mod gemini;

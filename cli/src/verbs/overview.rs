@@ -15,7 +15,7 @@ use crate::{
     answer::note,
     error::Error,
     exit, finder,
-    homes::{existing, homes, names, tilde, unread},
+    homes::{existing, homes, name, names, tilde, unread},
     options::width,
     program::Program,
     say::say,
@@ -51,9 +51,10 @@ type Homes = BTreeMap<(String, &'static Format), Logs>;
 
 /// The logs of each home, and what could not be read.
 fn look(program: &Program) -> (Homes, Vec<(PathBuf, String)>) {
-    let (mut found, mut failed) = (BTreeMap::new(), Vec::new());
+    let (mut found, mut failed) = (Homes::new(), Vec::new());
+    let all = homes(&program.registry);
     for home in existing(&program.registry) {
-        let mut logs = Logs::default();
+        let logs = found.entry((name(&all, &home.folder), home.format)).or_default();
         let search = finder::find(&program.registry, std::slice::from_ref(&home.folder), false);
         failed.extend(search.failed);
         let ending = home.format.companion;
@@ -68,7 +69,6 @@ fn look(program: &Program) -> (Homes, Vec<(PathBuf, String)>) {
             logs.bytes += metadata.len();
             logs.newest = logs.newest.max(metadata.modified().ok());
         }
-        found.insert((tilde(&home.folder), home.format), logs);
     }
     (found, failed)
 }

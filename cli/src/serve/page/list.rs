@@ -325,7 +325,7 @@ fn below(session: i64, second: &RowDetail) -> Markup {
 
 /// The names of agents as their makers write them; others are as in their logs.
 fn agent_name(agent: &str) -> &str {
-    const NAMES: [(&str, &str); 13] = [
+    const NAMES: [(&str, &str); 14] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),
         ("droid", "Droid"),
@@ -336,6 +336,7 @@ fn agent_name(agent: &str) -> &str {
         ("kilo", "Kilo Code"),
         ("goose", "Goose"),
         ("copilot", "Copilot"),
+        ("copilot-chat", "Copilot Chat"),
         ("amp", "Amp"),
         ("cline", "Cline"),
         ("roo-code", "Roo Code"),

@@ -473,6 +473,8 @@ export type TokenUsage = {
   output_tokens?: number | null;
   /** The part of the output that was reasoning. */
   reasoning_tokens?: number | null;
+  /** Searches of the web by the provider, which are charged beside the tokens. Executors state none instead of zero. */
+  web_searches?: number | null;
 };
 
 /** The result of a tool. Serialised with the tag `type` and the content `value`. */
@@ -574,4 +576,6 @@ export type WarningKind =
 /** A call without a result at the end of the log. */
 | "unfinished_call"
 /** An update to an unknown entry. */
-| "unknown_correlation";
+| "unknown_correlation"
+/** The log begins in the middle of a session: what a running total includes of the time before does not count. */
+| "missing_beginning";
