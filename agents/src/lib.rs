@@ -35,8 +35,8 @@ pub mod wire;
 pub use self::{
     action::MappedCall,
     agents::{
-        acp, amp, claude, cline, codex, copilot, copilot_chat, cursor, droid, gemini, goose, kimi,
-        opencode, pi, qwen,
+        acp, amp, claude, cline, codex, copilot, copilot_chat, cursor, droid, gemini, goose, grok,
+        kimi, opencode, pi, qwen,
     },
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},

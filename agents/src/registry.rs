@@ -15,6 +15,7 @@ use super::{
     dynamic::DynExecutor,
     gemini::{Gemini, GeminiSession},
     goose::Goose,
+    grok::Grok,
     kimi::Kimi,
     opencode::{Opencode, OpencodeSession},
     pi::Pi,
@@ -90,6 +91,7 @@ impl Registry {
             .with(Goose::default())
             .with(Cline)
             .with(CopilotChat::default())
+            .with(Grok)
             .with(Acp)
     }
 

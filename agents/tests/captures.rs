@@ -36,6 +36,8 @@ pub(crate) fn of(format: &str) -> Vec<PathBuf> {
         "amp-thread" => (&["amp"], "json"),
         "gemini-session" => (&["gemini-session"], "json"),
         "opencode-session" => (&["opencode-storage"], "json"),
+        // The files of a session are one log only by their opener.
+        "grok" => return Vec::new(),
         format => (&[format], "jsonl"),
     };
     let mut found = Vec::new();

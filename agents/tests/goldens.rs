@@ -14,6 +14,7 @@ use foldline_agents::{
     cursor::CursorTranscript,
     gemini::GeminiSession,
     goose::Goose,
+    grok::Grok,
     kimi::Kimi,
     opencode::OpencodeSession,
     pi::Pi,
@@ -85,6 +86,11 @@ fn gemini_session() {
 #[test]
 fn goose() {
     every_fixture_is_as_it_was(Goose::default());
+}
+
+#[test]
+fn grok() {
+    every_fixture_is_as_it_was(Grok);
 }
 
 #[test]

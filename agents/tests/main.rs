@@ -25,6 +25,7 @@ mod examining;
 mod gemini;
 mod generate;
 mod goldens;
+mod grok;
 mod interleaved_sessions;
 mod kept_files;
 mod law_mutants;

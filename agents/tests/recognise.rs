@@ -192,6 +192,12 @@ const LOGS: &[(&str, &str)] = &[
 {"chatRequest":{"requestId":"r","message":{"text":"hi"}}}"#,
     ),
     (
+        "grok",
+        r#"{"grokLine":{"type":"session","id":"s"}}
+{"grokLine":{"type":"user","content":[]}}
+{"grokLine":{"role":"assistant","content":"hi"}}"#,
+    ),
+    (
         "acp",
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}

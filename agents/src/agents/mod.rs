@@ -14,6 +14,7 @@ pub mod cursor;
 pub mod droid;
 pub mod gemini;
 pub mod goose;
+pub mod grok;
 pub mod kimi;
 pub mod opencode;
 pub mod pi;

@@ -325,7 +325,7 @@ fn below(session: i64, second: &RowDetail) -> Markup {
 
 /// The names of agents as their makers write them; others are as in their logs.
 fn agent_name(agent: &str) -> &str {
-    const NAMES: [(&str, &str); 14] = [
+    const NAMES: [(&str, &str); 15] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),
         ("droid", "Droid"),
@@ -335,6 +335,7 @@ fn agent_name(agent: &str) -> &str {
         ("kimi", "Kimi"),
         ("kilo", "Kilo Code"),
         ("goose", "Goose"),
+        ("grok", "Grok Build"),
         ("copilot", "Copilot"),
         ("copilot-chat", "Copilot Chat"),
         ("amp", "Amp"),
