@@ -68,7 +68,8 @@ impl Executor for Cline {
             "${CLINE_SESSION_DATA_DIR:-~/.cline/data/sessions}",
             "${CLINE_DATA_DIR:-~/.cline/data}/sessions",
             "${CLINE_DIR:-~/.cline}/data/sessions",
-            "${CLINE_DATA_DIR:-~/.cline/data}/tasks"
+            "${CLINE_DATA_DIR:-~/.cline/data}/tasks",
+            "${CLINE_DIR:-~/.cline}/data/tasks"
         ])
         .with_no_logs(&[
             "_index.json",
