@@ -55,6 +55,7 @@ mod rewritten;
 mod run;
 mod run_rows;
 mod serve;
+mod several_files;
 mod signed;
 mod sqlite;
 mod two_threads;
