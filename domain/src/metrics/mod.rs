@@ -66,7 +66,7 @@ use crate::conversation::{
 };
 
 /// The maximum number of distinct agents.
-pub const MAX_AGENTS: usize = 16;
+pub const MAX_AGENTS: usize = 32;
 
 /// The maximum number of distinct models of each agent.
 pub const MAX_MODELS: usize = 32;
