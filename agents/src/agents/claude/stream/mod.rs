@@ -51,7 +51,7 @@ pub struct ClaudeStreamMemory {
 
 impl Executor for ClaudeStream {
     const FORMAT: Format = Format::new("claude-stream", "Claude Code, stream-json", "claude-code")
-        .with_tested("2.1.270");
+        .with_tested("2.1.281");
     type Line<'a> = ClaudeStreamJson<'a>;
     type Result = ClaudeResult;
     type Memory = ClaudeStreamMemory;

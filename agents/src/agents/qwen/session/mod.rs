@@ -24,7 +24,7 @@ type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for QwenSession {
     const FORMAT: Format = Format::new("qwen-session", "Qwen Code, session file", "qwen")
-        .with_tested("0.21.7")
+        .with_tested("0.23.0")
         .with_homes(&["~/.qwen/projects"]);
     type Line<'a> = SessionLine<'a>;
     type Result = TextualResult;
