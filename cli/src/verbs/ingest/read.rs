@@ -161,7 +161,7 @@ fn try_read(
 ) -> Result<Option<End>, Error> {
     let mut log = reading.program.openers().open_regular(&plan.path)?;
     let is_another = log.status()?.is_some_and(|status| !status.is_same_file(&plan.found));
-    if is_another && plan.found.inode.is_some() {
+    if (is_another && plan.found.inode.is_some()) || log.is_rewritten() != plan.is_rewritten {
         return Err(replaced(plan));
     }
     if let Start::Update(checkpoint) = &plan.start {

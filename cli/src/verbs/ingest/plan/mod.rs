@@ -43,6 +43,8 @@ pub(super) struct Plan {
     pub(super) path: PathBuf,
     /// The identity of the file that was found; the file that is read must have the same one.
     pub(super) found: Identity,
+    /// Whether it was a database or a document then. One that was empty at that moment, while its agent wrote it, was not.
+    pub(super) is_rewritten: bool,
     /// The name of the file in the ledger.
     pub(super) name: SourceName,
     /// The task of new sessions in the file.
@@ -412,10 +414,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn push(&mut self, Found { path, status: found, .. }: Found, name: SourceName, start: Start) {
+    fn push(&mut self, found: Found, name: SourceName, start: Start) {
+        let Found { path, status: found, is_rewritten, .. } = found;
         let executor = self.args.executor.clone();
         let (task, complete) = (self.task(&path), self.args.complete);
-        self.plans.push(Plan { path, found, name, task, executor, start, complete });
+        self.plans.push(Plan { path, found, is_rewritten, name, task, executor, start, complete });
     }
 
     fn free_name(&mut self, path: &Path) -> Result<SourceName, Error> {
