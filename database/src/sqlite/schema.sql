@@ -260,7 +260,7 @@ FROM message_usage AS used JOIN sessions AS fork ON fork.id = used.session
 WHERE used.message_id LIKE 'thread:%' AND EXISTS (
     SELECT 1 FROM message_usage AS told JOIN sessions AS earlier ON earlier.id = told.session
     WHERE told.message_id = used.message_id AND told.message_id <> '' AND told.session <> used.session
-    AND (coalesce(earlier.started_at, 0), earlier.id) < (coalesce(fork.started_at, 0), fork.id)
+    AND (coalesce(earlier.started_at, 0), told.used_at, earlier.id) < (coalesce(fork.started_at, 0), used.used_at, fork.id)
     AND EXISTS (
         SELECT 1 FROM lineage WHERE lineage.session = used.session AND (lineage.ancestor = earlier.session_id OR (
             NOT EXISTS (SELECT 1 FROM sessions AS known WHERE known.session_id = lineage.ancestor)

@@ -27,22 +27,25 @@ impl<'s> Lineage<'s> {
         Self { known, parents }
     }
 
-    /// Which of the sessions with a message of a thread did not copy it: no earlier one is an ancestor, or has an ancestor
-    /// in common that is in no log. The view `copied_usage` has the others.
+    /// Which of the sessions with a message of a thread, at this moment, did not copy it: no earlier one is an ancestor, or
+    /// has an ancestor in common that is in no log. The view `copied_usage` has the others.
     pub(super) fn originals(
         &self,
-        mut tellers: Vec<usize>,
+        mut told: Vec<(usize, Option<Timestamp>)>,
         sessions: &'s [&mut SessionUsage],
     ) -> Vec<usize> {
-        // Most messages have one.
-        if tellers.len() < 2 {
-            return tellers;
-        }
         let began = |at: &usize| {
             let moment = sessions.get(*at).and_then(|session| session.started_at);
             moment.map_or(0, Timestamp::as_millis)
         };
-        tellers.sort_by_cached_key(|at| (began(at), *at));
+        // Most messages have one.
+        if told.len() > 1 {
+            told.sort_by_cached_key(|(at, used)| (began(at), *used, *at));
+        }
+        let mut tellers: Vec<usize> = told.into_iter().map(|(at, _)| at).collect();
+        if tellers.len() < 2 {
+            return tellers;
+        }
         let (mut earlier, mut lost) = (HashSet::new(), HashSet::new());
         let mut lines = BTreeMap::new();
         for teller in &tellers {

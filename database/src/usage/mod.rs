@@ -193,7 +193,7 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
     let mut told: Vec<(usize, Told)> = Vec::new();
     let mut best: Vec<(usize, Told)> = Vec::new();
     // The sessions with a message of a thread, by number.
-    let mut tellers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut tellers: BTreeMap<usize, Vec<(usize, Option<Timestamp>)>> = BTreeMap::new();
     for (session, used) in sessions.iter().enumerate() {
         let mut here = Vec::new();
         for MessageUsage { of, usage } in &used.messages {
@@ -212,7 +212,7 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
                 (*teller, *output, *cost) = (session, None, 0.0);
                 here.push(number);
                 if of.message_id.as_ref().is_some_and(|id| id.starts_with(OF_THREAD)) {
-                    tellers.entry(number).or_default().push(session);
+                    tellers.entry(number).or_default().push((session, of.at));
                 }
             }
             *output = match (*output, usage.output_tokens) {
