@@ -254,9 +254,10 @@ impl Walk {
         let messages: Vec<_> = self.sessions[which].iter().map(said).collect();
         let (name, id) = (format!("session-{which}.json"), format!("s-{which}"));
         if words == 1 {
-            self.place.write("next", &session(&id, &messages));
-            let (from, to) =
-                (self.place.path("logs/chats/next"), self.place.path("logs/chats").join(&name));
+            // Not in the folder of the logs, where an ingest would find it.
+            let from = self.place.path("next");
+            fs::write(&from, serde_json::to_vec(&session(&id, &messages)).unwrap()).unwrap();
+            let to = self.place.path("logs/chats").join(&name);
             fs::rename(from, to).unwrap();
         } else {
             self.place.write(&name, &session(&id, &messages));

@@ -159,9 +159,14 @@ fn try_read(
     plan: &Plan,
     each: &mut dyn FnMut(Piece) -> bool,
 ) -> Result<Option<End>, Error> {
-    let mut log = reading.program.openers().open_regular(&plan.path)?;
+    let open = || reading.program.openers().open_regular(&plan.path);
+    let mut log = open()?;
     let is_another = log.status()?.is_some_and(|status| !status.is_same_file(&plan.found));
-    if (is_another && plan.found.inode.is_some()) || log.is_rewritten() != plan.is_rewritten {
+    // A document that is written in place is empty for a moment, and no document then.
+    let is_other_kind = [log.is_rewritten(), open()?.is_rewritten()]
+        .iter()
+        .any(|is_rewritten| *is_rewritten != plan.is_rewritten);
+    if (is_another && plan.found.inode.is_some()) || is_other_kind {
         return Err(replaced(plan));
     }
     if let Start::Update(checkpoint) = &plan.start {
