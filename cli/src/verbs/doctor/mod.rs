@@ -15,14 +15,14 @@ use foldline::{
     source::SourceError,
 };
 use foldline_agents::{Format, Ignored};
-use foldline_domain::{WarningKind, drift::SchemaDrift};
+use foldline_domain::drift::SchemaDrift;
 use foldline_render::{
     human,
     terminal::{neutralise, neutralise_line},
 };
 use unicode_width::UnicodeWidthStr;
 
-use self::summary::DoctorSummary;
+use self::summary::{DoctorSummary, label};
 use crate::{
     answer::find,
     distinct::DistinctFiles,
@@ -254,10 +254,6 @@ fn types_of(ignored: &Ignored) -> String {
     // A count stays with its type.
     let list = list.iter().map(|each| each.replace(' ', JOINT));
     format!("  ignored on purpose: {}", list.collect::<Vec<_>>().join(", "))
-}
-
-fn label(kind: WarningKind) -> String {
-    kind.as_str().replace('_', " ")
 }
 
 fn clip(text: &str, most: usize) -> String {

@@ -10,11 +10,10 @@ use foldline_agents::{Format, Ignored};
 use foldline_domain::{WarningKind, drift::SchemaDrift};
 use foldline_render::terminal::neutralise_line;
 
-use super::{clip, label};
 use crate::{
     answer::note,
     options::width,
-    table::{Clip, Layout, Table},
+    table::{Clip, Layout, Table, clip},
     wrap::wrap,
 };
 
@@ -105,4 +104,9 @@ impl DoctorSummary {
         }
         Ok(())
     }
+}
+
+/// A kind of warning in words.
+pub(super) fn label(kind: WarningKind) -> String {
+    kind.as_str().replace('_', " ")
 }
