@@ -2,7 +2,7 @@
 
 use foldline_domain::{
     ActionType, CommandExitStatus, EscapedText, FileChange, Json, NormalizedEntry,
-    NormalizedEntryType, Text, TodoItem, ToolUse,
+    NormalizedEntryType, SessionId, Text, TodoItem, ToolUse,
 };
 use foldline_json::Raw;
 
@@ -214,12 +214,26 @@ pub struct MappedCall {
     pub extra: Vec<(String, Json)>,
     /// Whether the tool is unknown.
     pub unknown: bool,
+    /// The session of the sub-agent that the call starts.
+    pub child_session_id: Option<SessionId>,
 }
 
 impl MappedCall {
     /// A call with this action and a short human-readable title.
     pub fn new(action: ActionType, title: impl Into<Text>) -> Self {
-        Self { action, title: title.into(), extra: Vec::new(), unknown: false }
+        Self {
+            action,
+            title: title.into(),
+            extra: Vec::new(),
+            unknown: false,
+            child_session_id: None,
+        }
+    }
+
+    /// The same, with the session of the sub-agent that the call starts.
+    #[must_use]
+    pub fn starting(self, child_session_id: Option<SessionId>) -> Self {
+        Self { child_session_id, ..self }
     }
 
     /// A call of a known tool; parameters that were not taken are kept as extra fields.
@@ -256,6 +270,9 @@ impl MappedCall {
     pub fn into_entry(self, tool_name: &str) -> NormalizedEntry {
         let tool = ToolUse::new(tool_name, self.action);
         let mut entry = NormalizedEntry::new(NormalizedEntryType::ToolUse(tool), self.title);
+        if self.child_session_id.is_some() {
+            entry.metadata_mut().child_session_id = self.child_session_id;
+        }
         if !self.extra.is_empty() {
             entry.metadata_mut().extra.extend(self.extra);
         }

@@ -228,6 +228,9 @@ impl<R: CallResult> Context<'_, R> {
         if !extra.is_empty() {
             told.metadata_mut().extra.extend(extra);
         }
+        if call.child_session_id.is_some() {
+            told.metadata_mut().child_session_id = call.child_session_id;
+        }
         if let Some(tool) = told.tool_mut() {
             let result = tool.action_type.take_result();
             let known = std::mem::replace(&mut tool.action_type, call.action);

@@ -140,7 +140,7 @@ fn a_task_has_its_folder_and_its_parent_from_the_files_beside() {
     let item = json!({"id": "0199", "parentTaskId": "0198", "workspace": "/srv/geese", "status": "completed"});
     fs::write(roo.join("history_item.json"), item.to_string()).unwrap();
     let of_roo = facts(&conversation(&lines(&roo.join("history_item.json"))));
-    assert_eq!(of_roo.parent_session_id.unwrap().as_str(), "0198");
+    assert_eq!(of_roo.parent_session_id().unwrap().as_str(), "0198");
     assert_eq!(of_roo.cwd.unwrap(), *"/srv/geese");
 
     let cline = home.path().join("saoudrizwan.claude-dev/tasks/1780000000000");

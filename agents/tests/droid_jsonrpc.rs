@@ -189,7 +189,7 @@ fn a_session_that_is_loaded_is_told_from_its_beginning_and_used_what_it_used_sin
             "user_message: Said elsewhere",
         ]
     );
-    assert_eq!(log.session().parent_session_id.unwrap().as_str(), "s-0");
+    assert_eq!(log.session().parent_session_id().unwrap().as_str(), "s-0");
     assert_eq!((log.usage().input_tokens, log.usage().output_tokens), (Some(15), Some(2)));
     assert!(log.conversation.summary.warnings.is_empty());
 }

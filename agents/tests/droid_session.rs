@@ -54,8 +54,8 @@ fn a_session_is_a_conversation() {
     );
     assert!(log.conversation.summary.warnings.is_empty());
     let session = log.session();
-    assert_eq!(session.session_id.unwrap().as_str(), "s-1");
-    assert_eq!(session.parent_session_id.unwrap().as_str(), "s-0");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "s-1");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "s-0");
     assert_eq!(session.agent, Some("droid".into()));
     assert_eq!(session.title, Some("My title".into()));
     assert_eq!(session.cwd, Some("/srv/ada/app".into()));

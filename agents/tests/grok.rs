@@ -102,9 +102,10 @@ fn the_files_of_a_session_are_one_log() {
     let words = ["Pick.", "hm", "ls", "Picked."].map(str::to_owned).to_vec();
     // A thought of the history has the time of the line before it.
     assert_eq!(summary(&whole), (words.clone(), vec![0, 0, 2, 5], "failed", [80, 9], 0.5));
-    let Session { session_id, parent_session_id, title, cwd, model, .. } =
+    let Session { session_id, parent, title, cwd, model, .. } =
         *whole.summary.session.clone().unwrap();
-    let ids = [session_id, parent_session_id].map(|id| id.unwrap().as_str().to_owned());
+    let ids = [session_id, parent.map(|parent| parent.session_id)]
+        .map(|id| id.unwrap().as_str().to_owned());
     assert_eq!(ids, ["01a2", "01a1"]);
     let facts_of = [title, cwd, model].map(|fact| fact.unwrap().decode().into_owned());
     assert_eq!(facts_of, ["Berries", "/srv/berries", "grok-large"]);

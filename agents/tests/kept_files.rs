@@ -4,12 +4,12 @@
 use std::{fs, path::Path};
 
 use foldline_agents::{
-    DynExecutor, amp::AmpThread, cursor::CursorTranscript, gemini::GeminiSession, goose::Goose,
-    kimi::Kimi, opencode::OpencodeSession, pi::Pi,
+    DynExecutor, amp::AmpThread, claude::ClaudeSession, cursor::CursorTranscript,
+    gemini::GeminiSession, goose::Goose, kimi::Kimi, opencode::OpencodeSession, pi::Pi,
 };
 use foldline_domain::{
-    Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Session, SessionId,
-    Text, TokenUsage, ToolStatus,
+    Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, Outcome, Parent, Session,
+    SessionId, Text, TokenUsage, ToolStatus,
 };
 use foldline_testkit::run;
 
@@ -56,7 +56,7 @@ fn facts_beside(executor: &DynExecutor, path: &str, beside: &[(&str, &str)], log
 }
 
 fn ids(facts: &Session) -> [Option<&str>; 2] {
-    [&facts.session_id, &facts.parent_session_id].map(|id| id.as_ref().map(SessionId::as_str))
+    [facts.session_id.as_ref(), facts.parent_session_id()].map(|id| id.map(SessionId::as_str))
 }
 
 #[test]
@@ -92,6 +92,27 @@ fn what_is_beside_a_log_states_its_project() {
     let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}"#;
     let log = "/h/.cursor/projects/work-limes/agent-transcripts/p1/p1.jsonl";
     assert_eq!(text(facts_of(&cursor, log, line).cwd).as_deref(), Some("work-limes"));
+}
+
+#[test]
+fn the_call_of_a_sub_agent_is_beside_its_log() {
+    let claude = DynExecutor::new(ClaudeSession::default());
+    let line = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s-1","agentId":"a7","isSidechain":true,
+                   "timestamp":"2026-09-23T08:00:00Z","message":{"role":"user","content":"Look"}}"#;
+    let line = line.replace('\n', "");
+    let log = "/h/.claude/projects/w/s-1/subagents/agent-a7.jsonl";
+    let beside = "/h/.claude/projects/w/s-1/subagents/agent-a7.meta.json";
+    let parent = |stated: &str| {
+        let facts = facts_beside(&claude, log, &[(beside, stated)], &line);
+        assert_eq!(facts.session_id.as_ref().map(SessionId::as_str), Some("a7"));
+        *facts.parent.unwrap()
+    };
+    let call = Some("toolu_1".into());
+    let stated = parent(r#"{"agentType":"x","toolUseId":"toolu_1"}"#);
+    assert_eq!(stated, Parent::of_agent("s-1").with_call(call.clone()));
+    let stated = parent(r#"{"toolUseId":"toolu_1","parentAgentId":"a6"}"#);
+    assert_eq!(stated, Parent::of_agent("a6").with_call(call));
+    assert_eq!(parent("{"), Parent::of_agent("s-1"));
 }
 
 #[test]
@@ -204,8 +225,8 @@ fn openclaw_repeats_its_last_message_and_a_fork_the_history() {
     );
     let failure = conversation(&pi, "pi", "failure");
     assert_eq!(statuses(&failure), ["cancelled"]);
-    let parent = failure.summary.session.unwrap().parent_session_id;
-    assert_eq!(parent, Some("0f0f0f0f-0000-4000-8000-000000000001".into()));
+    let parent = failure.summary.session.unwrap().parent;
+    assert_eq!(parent, Some(Box::new(Parent::of_fork("0f0f0f0f-0000-4000-8000-000000000001"))));
 }
 
 #[test]
@@ -293,7 +314,7 @@ fn a_message_of_opencode_2_is_a_row() {
         ["agent: chef", "agent: build", "agent: plan", "agent: build"]
     );
     let facts = rows.summary.session.unwrap();
-    assert_eq!(facts.parent_session_id, Some("ses_v1".into()));
+    assert_eq!(facts.parent, Some(Box::new(Parent::of_fork("ses_v1"))));
     assert_eq!(facts.outcome, Some(Outcome::Cancelled));
     let text = |text: Option<foldline_domain::Text>| text.map(|text| text.to_string());
     assert_eq!(text(facts.cwd).as_deref(), Some("/srv/barn"));
@@ -313,7 +334,7 @@ fn an_opencode_session_states_failures_and_open_calls() {
     });
     assert_eq!(typed.count(), 1);
     let facts = tools.summary.session.unwrap();
-    assert_eq!(facts.parent_session_id, Some("ses_a1".into()));
+    assert_eq!(facts.parent, Some(Box::new(Parent::of_agent("ses_a1"))));
     let failure = conversation(&opencode, "opencode-session", "failure");
     assert_eq!(statuses(&failure), ["failed", "denied", "cancelled", "unfinished", "unfinished"]);
     assert_eq!(failure.summary.session.unwrap().outcome, Some(Outcome::Cancelled));

@@ -166,14 +166,14 @@ fn what_was_copied_from_another_session_counts_there() {
     let log = log("fork");
     assert_eq!(log.lines().len(), 5);
     assert_eq!(log.usage(), used(130, 15, 90, 5));
-    assert_eq!(log.session().parent_session_id.unwrap().as_str(), "s-1");
+    assert_eq!(log.session().parent_session_id().unwrap().as_str(), "s-1");
 }
 
 #[test]
 fn a_sub_agents_own_file_says_whose_it_is() {
     let session = log("subagent").session();
-    assert_eq!(session.session_id.unwrap().as_str(), "explore-7f");
-    assert_eq!(session.parent_session_id.unwrap().as_str(), "s-1");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "explore-7f");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "s-1");
     assert_eq!(log("subagent").lines()[0], "user_message: Find it");
 }
 

@@ -271,26 +271,11 @@ fn metrics_are_the_usage(database: &Database<'_>) {
     }
 }
 
-/// A sub-agent's usage counts for the session that started it in `usage`, and has its own row in `sessions`.
+/// The tokens of a sub-agent are those of the session that a person began, in every answer.
 fn usage_is_that_of_the_sessions(database: &Database<'_>, sessions: &[Value]) {
-    let parents: HashMap<String, String> = sessions
-        .iter()
-        .map(|row| (text(row, "session"), text(row, "parent")))
-        .filter(|(_, parent)| !parent.is_empty())
-        .collect();
-    let root = |row: &Value| {
-        let mut id = text(row, "session");
-        for _ in 0..sessions.len() {
-            match parents.get(&id) {
-                Some(parent) if *parent != id => id = parent.clone(),
-                _ => break,
-            }
-        }
-        id
-    };
     let session = |row: &Value| text(row, "session");
     let agent = |row: &Value| text(row, "agent");
-    sums_are_equal(sessions, &root, &database.ask("usage --by session"), &session);
+    sums_are_equal(sessions, &session, &database.ask("usage --by session"), &session);
     sums_are_equal(sessions, &agent, &database.ask("usage --by agent"), &agent);
     let project = |row: &Value| text(row, "project");
     sums_are_equal(sessions, &project, &database.ask("usage --by project"), &project);

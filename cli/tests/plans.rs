@@ -6,15 +6,17 @@ use rusqlite::{Connection, OpenFlags, functions::FunctionFlags};
 
 use crate::logs::{stdout, write_logs};
 
-/// The statement of an answer, as the program logs it: the first one.
+/// The statement of an answer with the costs of sessions, as the program logs it.
 fn statement(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foldline"));
     command.args(arguments).env("RUST_LOG", "foldline=debug").env("NO_COLOR", "1");
     let output = command.output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
-    let literal = log.split_once(" sql=").unwrap_or_else(|| panic!("{log}")).1;
-    let mut literals = serde_json::Deserializer::from_str(literal).into_iter::<String>();
-    literals.next().unwrap().unwrap()
+    let mut statements = log.split(" sql=").skip(1).map(|literal| {
+        let mut literals = serde_json::Deserializer::from_str(literal).into_iter::<String>();
+        literals.next().unwrap().unwrap()
+    });
+    statements.find(|sql| sql.contains("AS sums")).unwrap_or_else(|| panic!("{log}"))
 }
 
 #[test]

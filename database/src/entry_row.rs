@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use foldline_domain::{
     ActionType, CommandExitStatus, CommandRunResult, CorrId, FileChange, Metadata, NormalizedEntry,
-    NormalizedEntryType, Text, Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
+    NormalizedEntryType, SessionId, Text, Timestamp, ToolResult, ToolStatus, ToolUse, WarningKind,
 };
 
 /// The columns of an entry.
@@ -33,6 +33,7 @@ pub(crate) struct ToolRow {
     pub(crate) duration_ms: Option<u64>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) output_json: bool,
+    pub(crate) child_session_id: Option<SessionId>,
     /// JSON, without the output.
     pub(crate) action: String,
     pub(crate) paths: Vec<(String, &'static str)>,
@@ -59,9 +60,13 @@ impl EntryRow {
         }
         let mut parent_corr_id = None;
         let metadata = metadata.and_then(|mut metadata| {
-            let Metadata { corr_id: own, parent_corr_id: parent, .. } = &mut *metadata;
-            if tool.is_some() && own.as_ref() == corr_id {
-                *own = None;
+            let Metadata { corr_id: own, parent_corr_id: parent, child_session_id, .. } =
+                &mut *metadata;
+            if let Some(tool) = &mut tool {
+                tool.child_session_id = child_session_id.take();
+                if own.as_ref() == corr_id {
+                    *own = None;
+                }
             }
             parent_corr_id = parent.take();
             foldline_json::to_string(&metadata).ok()
@@ -96,6 +101,7 @@ impl ToolRow {
             duration_ms,
             exit_code: exit_code(&action),
             output_json,
+            child_session_id: None,
             // An action always has a JSON form, so the fallback is never taken.
             action: foldline_json::to_string(&action).unwrap_or_default(),
             paths: paths(&action),

@@ -12,6 +12,7 @@ mod dialect;
 mod entry_row;
 mod error;
 mod fold;
+mod nested;
 mod parameters;
 #[cfg(feature = "postgres")]
 pub mod postgres;

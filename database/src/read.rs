@@ -36,7 +36,7 @@ impl dyn Store + '_ {
         let parameter = |number| self.dialect().parameter(number);
         let sql = format!(
             "SELECT idx, line, \"offset\", timestamp, type, code, content, output, parent_corr_id, metadata, corr_id,
-                    tool_name, status, reason, duration_ms, output_json, action
+                    tool_name, status, reason, duration_ms, output_json, action, child_session_id
              FROM entries LEFT JOIN tool_calls ON tool_calls.entry = entries.id
              WHERE entries.session = {} AND idx >= {} AND idx < {} ORDER BY idx",
             parameter(1),
@@ -134,6 +134,9 @@ fn metadata(row: &dyn Row) -> Result<Option<Box<Metadata>>, StoreError> {
     }
     if let Some(corr_id) = row.get::<Option<String>>(10)? {
         metadata.get_or_insert_default().corr_id.get_or_insert_with(|| corr_id.into());
+    }
+    if let Some(child) = row.get::<Option<String>>(17)? {
+        metadata.get_or_insert_default().child_session_id = Some(child.into());
     }
     Ok(metadata)
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use foldline_domain::{
-    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Position, Session, TokenUsage,
-    Warning,
+    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Parent, Position, Session,
+    TokenUsage, Warning,
 };
 
 use super::{
@@ -34,6 +34,8 @@ pub struct SessionEvents {
     usage: BTreeMap<String, TokenUsage>,
     /// The numbers of warnings, by the keys of their rows.
     warned: BTreeMap<WarningKey, u64>,
+    /// The warnings of entries that were not read yet.
+    untold: VecDeque<Warned>,
 }
 
 /// The key of a row of warnings: its session, which may be a companion, its kind and its subject.
@@ -50,6 +52,7 @@ impl SessionEvents {
             open: BTreeMap::new(),
             usage: BTreeMap::new(),
             warned: BTreeMap::new(),
+            untold: VecDeque::new(),
         }
     }
 
@@ -61,11 +64,21 @@ impl SessionEvents {
     pub fn read(
         &mut self,
         database: &dyn Store,
+        each: impl FnMut(DomainEvent),
+    ) -> Result<bool, StoreError> {
+        self.read_until(database, i64::MAX, each)
+    }
+
+    /// Reads only the entries before this index; the tokens are told with the last one.
+    pub(crate) fn read_until(
+        &mut self,
+        database: &dyn Store,
+        end: i64,
         mut each: impl FnMut(DomainEvent),
     ) -> Result<bool, StoreError> {
         let mut is_continued = false;
         database.in_snapshot(&mut || {
-            is_continued = self.read_rows(database, &mut each)?;
+            is_continued = self.read_rows(database, end, &mut each)?;
             Ok(())
         })?;
         Ok(is_continued)
@@ -74,6 +87,7 @@ impl SessionEvents {
     fn read_rows(
         &mut self,
         database: &dyn Store,
+        end: i64,
         each: &mut impl FnMut(DomainEvent),
     ) -> Result<bool, StoreError> {
         let facts = database.session(self.session)?;
@@ -85,7 +99,9 @@ impl SessionEvents {
         if self.usage.iter().any(is_smaller) {
             return Ok(false);
         }
-        let Some(mut warnings) = self.new_warnings(database)? else { return Ok(false) };
+        let Some(new) = self.new_warnings(database)? else { return Ok(false) };
+        let mut warnings = std::mem::take(&mut self.untold);
+        warnings.extend(new);
         let mut warn_to = |position: Position, each: &mut dyn FnMut(DomainEvent)| {
             while warnings.front().is_some_and(|new| new.position <= position)
                 && let Some(Warned { count, first, .. }) = warnings.pop_front()
@@ -105,7 +121,7 @@ impl SessionEvents {
             self.note(index, &entry, false);
             each(DomainEvent::UpdateToolCall { corr_id, entry });
         }
-        database.entries(self.session, self.next..i64::MAX, |stored| {
+        database.entries(self.session, self.next..end, |stored| {
             warn_to(stored.position, each);
             let (index, entry) = (stored.index, Arc::new(stored.entry));
             self.next = i64::try_from(index.get()).unwrap_or(i64::MAX).saturating_add(1);
@@ -119,8 +135,12 @@ impl SessionEvents {
                 each(DomainEvent::UpdateToolCall { corr_id, entry });
             }
         })?;
-        warn_to(Position { line: u64::MAX, offset: u64::MAX }, each);
         self.last = database.row(self.session, self.next - 1)?;
+        if end != i64::MAX {
+            self.untold = warnings;
+            return Ok(true);
+        }
+        warn_to(Position { line: u64::MAX, offset: u64::MAX }, each);
         for (model, now) in &usage {
             let before = self.usage.get(model);
             if before != Some(now) {
@@ -197,7 +217,8 @@ impl dyn Store + '_ {
     /// There is no such session, or the database cannot be read.
     pub fn session(&self, session: i64) -> Result<Session, StoreError> {
         let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
-                       parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch";
+                       parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch,
+                       parent_relation, parent_call";
         // The session is the last one: only it has entries.
         let sql = format!(
             "SELECT {columns} FROM sessions WHERE id IN ({}) ORDER BY entries, id DESC",
@@ -343,6 +364,16 @@ impl dyn Store + '_ {
     }
 }
 
+fn parent(
+    session_id: Option<String>,
+    relation: Option<String>,
+    corr_id: Option<String>,
+) -> Option<Box<Parent>> {
+    let relation = serde_json::from_value(relation?.into()).ok()?;
+    let corr_id = corr_id.map(Into::into);
+    Some(Box::new(Parent { session_id: session_id?.into(), relation, corr_id }))
+}
+
 fn facts(row: &dyn Row) -> Result<Session, StoreError> {
     let (tools, outcome): (Option<String>, Option<String>) = (row.get(8)?, row.get(10)?);
     Ok(Session {
@@ -355,7 +386,7 @@ fn facts(row: &dyn Row) -> Result<Session, StoreError> {
         cwd: row.text(6)?,
         title: row.text(7)?,
         tools: tools.and_then(|tools| serde_json::from_str(&tools).ok()),
-        parent_session_id: row.get::<Option<String>>(9)?.map(Into::into),
+        parent: parent(row.get(9)?, row.get(17)?, row.get(18)?),
         outcome: outcome.and_then(|name| serde_json::from_value(name.into()).ok()),
         outcome_reason: row.text(11)?,
         turns: row.count(12)?,

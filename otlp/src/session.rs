@@ -250,7 +250,7 @@ impl OtlpState {
                 .with_known(VCS_HEAD_NAME, text(&facts.branch));
         }
         // A sub-agent's or a fork's own log: its session is a trace of its own.
-        let link = facts.parent_session_id.as_ref().map(|id| {
+        let link = facts.parent_session_id().map(|id| {
             let agent = facts.agent.as_ref().map(Text::decode).unwrap_or_default();
             let trace_id = TraceId::of_session(&agent, &[id.as_str()]);
             Link { span_id: root(&trace_id), trace_id }

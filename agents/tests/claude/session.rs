@@ -154,7 +154,7 @@ fn a_sub_agents_own_file_says_whose_it_is() {
     assert_eq!(file.children("a77"), told);
     let session = file.session();
     assert_eq!(session.session_id.as_ref().unwrap().as_str(), "a77");
-    let parent = session.parent_session_id.as_ref().unwrap();
+    let parent = session.parent_session_id().unwrap();
     assert_eq!(parent.as_str(), "0f0f0f0f-0000-4000-8000-000000000001");
     assert_eq!(session.model.as_ref().unwrap(), &"claude-opus-4-6");
     assert_eq!(file.tokens(), (15, 34));
@@ -172,7 +172,7 @@ fn an_old_side_chain_belongs_to_the_open_task() {
         session.session_id.as_ref().unwrap().as_str(),
         "0f0f0f0f-0000-4000-8000-000000000001"
     );
-    assert_eq!(session.parent_session_id, None);
+    assert_eq!(session.parent_session_id(), None);
     assert_eq!(session.model.as_ref().unwrap(), &"claude-opus-4-6");
     assert_eq!(session.version.as_ref().unwrap(), &"1.0.61");
     assert_eq!(file.tokens(), (5 + 4 + 6, 9 + 2 + 3));
@@ -353,7 +353,7 @@ fn bookkeeping_is_quiet_and_only_what_is_unknown_is_counted() {
     assert_eq!(file.warnings(), [(WarningKind::UnknownEvent, "tide-table")]);
     let session = file.session();
     assert_eq!(session.session_id.as_ref().unwrap().as_str(), "k1");
-    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "k0");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "k0");
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn the_context_of_a_forked_sub_agent_names_its_session() {
     let file = Replay::of_lines("claude-session", &lines.map(str::to_owned));
     let session = file.session();
     assert_eq!(session.session_id.as_ref().unwrap().as_str(), "a7");
-    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "k1");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "k1");
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn records_of_newer_releases_are_shown_or_quiet() {
     assert_eq!(session.title.as_ref().unwrap(), &"Spring cleaning");
     assert_eq!(session.cwd.as_ref().unwrap(), &"/srv/ada/new");
     assert_eq!(session.branch.as_ref().unwrap(), &"sweep");
-    assert_eq!(session.parent_session_id.as_ref().unwrap().as_str(), "n0");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "n0");
     // Every unknown record is reported, and none is shown.
     let warnings = file.events.iter().filter_map(|event| match event {
         DomainEvent::Warning(warning) => warning.subject.clone(),

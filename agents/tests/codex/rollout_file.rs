@@ -41,7 +41,7 @@ fn what_is_said_twice_is_shown_once() {
 #[test]
 fn the_sessions_facts() {
     let session = rollout("session").session();
-    assert_eq!(session.session_id.unwrap().as_str(), "thread-1");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "thread-1");
     assert_eq!(session.agent, Some("codex".into()));
     assert_eq!(session.version, Some("0.140.0".into()));
     assert_eq!(session.model, Some("gpt-b".into()));
@@ -53,8 +53,8 @@ fn the_sessions_facts() {
     let models = ["gpt-a", "gpt-b", "gpt-a"].map(|model| format!("model_change: model: {model}"));
     assert_eq!(log.lines(), models);
     let session = rollout("subagent").session();
-    assert_eq!(session.session_id.unwrap().as_str(), "thread-2");
-    assert_eq!(session.parent_session_id.unwrap().as_str(), "thread-1");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "thread-2");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "thread-1");
 }
 
 #[test]
@@ -274,8 +274,8 @@ fn every_record_and_field_is_known() {
     assert_eq!(log.warnings(WarningKind::UnfinishedCall), 1);
     assert_eq!(log.conversation.summary.warnings.len(), 1);
     let session = log.session();
-    assert_eq!(session.session_id.unwrap().as_str(), "thread-9");
-    assert_eq!(session.parent_session_id.unwrap().as_str(), "thread-1");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "thread-9");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "thread-1");
     assert_eq!(session.provider, Some("azure".into()));
     let events = serde_json::to_string(&log.events).unwrap();
     assert!(!events.contains("acct-secret"), "an account is private");
@@ -298,8 +298,8 @@ fn agents_and_their_agents() {
 fn a_copied_history_is_the_parents_bill() {
     let log = rollout("fork");
     let session = log.session();
-    assert_eq!(session.session_id.unwrap().as_str(), "child");
-    assert_eq!(session.parent_session_id.unwrap().as_str(), "parent");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "child");
+    assert_eq!(session.parent_session_id().unwrap().as_str(), "parent");
     assert_eq!(session.version, Some("0.140.0".into()));
     assert_eq!((session.turns, session.duration_ms), (Some(1), Some(4000)));
     assert_eq!(log.usage(), usage(500, 30, 400, Some(2)));
@@ -312,7 +312,7 @@ fn a_copied_history_is_the_parents_bill() {
 fn a_forks_copied_lines_may_keep_their_times() {
     let log = rollout("fork_with_old_times");
     let session = log.session();
-    assert_eq!(session.session_id.unwrap().as_str(), "child");
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "child");
     assert_eq!((session.turns, session.duration_ms), (Some(1), Some(4000)));
     assert_eq!(log.usage(), usage(500, 30, 400, Some(2)));
     assert_eq!(log.tools().len(), 1, "the history is part of the conversation");

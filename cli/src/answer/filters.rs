@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use foldline_database::{Store, query::SessionFilter};
+use foldline_database::{
+    Store,
+    query::{Grouping, SessionFilter},
+};
 use jiff::tz::TimeZone;
 
 use super::when;
@@ -108,6 +111,7 @@ impl Filters {
             branch,
             task,
             period,
+            grouping: Grouping::Trees,
             ..SessionFilter::default()
         })
     }

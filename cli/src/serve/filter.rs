@@ -1,6 +1,6 @@
 //! [`Filter`]: selects and sorts the sessions of the list.
 
-use foldline_database::query::{Period, SessionFilter, SessionOrder, StateFilter};
+use foldline_database::query::{Grouping, Period, SessionFilter, SessionOrder, StateFilter};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
@@ -71,6 +71,7 @@ impl Filter {
             },
             period: self.period(zone)?,
             is_listed: true,
+            grouping: Grouping::Trees,
             offset: self.offset as usize,
             limit: Some(self.limit as usize + 1),
             ..SessionFilter::default()

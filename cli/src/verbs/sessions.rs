@@ -1,7 +1,7 @@
 //! `foldline sessions`: sessions, with their totals.
 
 use clap::{Args, ValueEnum};
-use foldline_database::query::{SessionFilter, SessionOrder, SessionRow, StateFilter};
+use foldline_database::query::{Grouping, SessionFilter, SessionOrder, SessionRow, StateFilter};
 use jiff::Timestamp;
 
 use crate::{
@@ -24,6 +24,10 @@ pub(crate) struct SessionsArgs {
     /// Only sessions that failed, as their logs state
     #[arg(long, help_heading = "Filters")]
     failed: bool,
+
+    /// Sub-agents too, each for itself; else a session has the totals of its sub-agents
+    #[arg(long, help_heading = "Filters")]
+    agents: bool,
 
     #[command(flatten)]
     ask: AskArgs,
@@ -76,25 +80,34 @@ impl SessionsArgs {
 pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
         let (order, columns) = args.sort.order();
-        let filter = SessionFilter { state: args.state(), ..asked.filter.clone() };
+        let grouping = if args.agents { Grouping::Sessions } else { Grouping::Trees };
+        let filter = SessionFilter { state: args.state(), grouping, ..asked.filter.clone() };
         Ok(listing(&asked.database.sessions(&filter, order)?).keeping(columns))
     })
 }
 
-/// Columns of sessions that tables omit; the first one only if no session has warnings.
-const FOR_PROGRAMS: &str = "warnings number task cwd outcome ended turns entries calls parent source cost_basis time_basis";
+/// Columns of sessions that tables omit.
+const FOR_PROGRAMS: &str = "number task cwd outcome ended turns entries calls parent relation whole call source cost_basis time_basis";
 
 /// Columns that a narrow table omits, in this order.
-const LESS_IMPORTANT: &str =
-    "warnings output_tokens input_tokens model duration_ms failures project agent began cost_usd";
+const LESS_IMPORTANT: &str = "warnings output_tokens input_tokens model agents duration_ms failures project agent began cost_usd";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     let columns = "number session task title agent model project cwd outcome began ended duration_ms turns \
-     entries calls failures input_tokens output_tokens cost_usd parent source cost_basis time_basis warnings";
-    let listing = Listing::of(columns, sessions).with_kind(Kind::Short, &["session"]);
-    let has_warnings = sessions.iter().any(|session| session.warnings > 0);
-    let hidden = FOR_PROGRAMS.strip_prefix("warnings ").filter(|_| has_warnings);
-    let listing = listing.without_in_tables(hidden.unwrap_or(FOR_PROGRAMS));
+     entries calls failures agents input_tokens output_tokens cost_usd parent relation whole call source cost_basis time_basis warnings";
+    let listing = Listing::of(columns, sessions)
+        .with_kind(Kind::Short, &["session"])
+        .with_kind(Kind::Number, &["agents"]);
+    // Counts that most sessions lack.
+    let mut hidden = FOR_PROGRAMS.to_owned();
+    let mut hide = |name: &'static str, is_needed: bool| {
+        if !is_needed {
+            hidden.extend([" ", name]);
+        }
+    };
+    hide("warnings", sessions.iter().any(|session| session.warnings > 0));
+    hide("agents", sessions.iter().any(|session| session.agents > 0));
+    let listing = listing.without_in_tables(&hidden);
     listing.showing_behind("failures", "warnings").dropping(LESS_IMPORTANT)
 }

@@ -51,6 +51,8 @@ CREATE TABLE sessions (
     title             TEXT COLLATE "C",
     tools             TEXT COLLATE "C", -- JSON array of names
     parent_session_id TEXT COLLATE "C",
+    parent_relation   TEXT COLLATE "C", -- what it is to its parent: sub_agent, fork, continuation
+    parent_call       TEXT COLLATE "C", -- the call of its parent that started it
     outcome           TEXT COLLATE "C", -- success, failed, limit_reached, cancelled
     outcome_reason    TEXT COLLATE "C",
     turns             BIGINT,
@@ -66,6 +68,7 @@ CREATE TABLE sessions (
     UNIQUE (source, number)
 );
 CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
+CREATE INDEX sessions_by_parent ON sessions USING hash (parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX sessions_by_task ON sessions USING hash (task);
 
 -- What an agent may do without asking, whenever its log states something new about that.
@@ -136,9 +139,11 @@ CREATE TABLE tool_calls (
     duration_ms BIGINT,
     exit_code   BIGINT,
     output_json BOOLEAN NOT NULL,       -- the output is structured data
+    child_session_id TEXT COLLATE "C",  -- the agent's id of the session that it started
     action      TEXT NOT NULL           -- JSON, without the output
 );
 CREATE INDEX tool_calls_by_corr_id ON tool_calls (session, md5(corr_id));
+CREATE INDEX tool_calls_by_child ON tool_calls (session) WHERE child_session_id IS NOT NULL;
 CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
 CREATE INDEX tool_calls_failed ON tool_calls (status)
     WHERE status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished';
@@ -228,6 +233,36 @@ OR (message_id NOT LIKE 'thread:%' AND session = (
     WHERE told.message_id = used.message_id AND told.message_id <> ''
     GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session LIMIT 1
 ));
+
+-- A session that is a part of another one, such as that of a sub-agent, with that other one: of several logs of one
+-- session the one with the call that started it, or else the first with entries. NULL: it is in no log, or not read yet.
+CREATE VIEW parts AS
+SELECT part.id AS part, (
+    SELECT whole.id FROM sessions AS whole
+    LEFT JOIN tool_calls AS named ON md5(named.corr_id) = md5(part.parent_call) AND named.session = whole.id
+    LEFT JOIN tool_calls AS naming ON naming.child_session_id = part.session_id AND naming.session = whole.id
+    WHERE whole.session_id = part.parent_session_id AND whole.agent = part.agent AND whole.entries > 0
+    AND whole.id <> part.id AND (
+        whole.session_id <> coalesce(part.session_id, '') OR whole.id < part.id
+        OR coalesce(whole.parent_relation, '') <> 'continuation'
+    ) ORDER BY CASE WHEN coalesce(named.entry, naming.entry) IS NOT NULL THEN 0
+                    WHEN coalesce(whole.parent_relation, '') = 'continuation' THEN 2 ELSE 1 END, whole.id LIMIT 1
+) AS whole
+FROM sessions AS part
+WHERE part.parent_relation = 'sub_agent' OR part.parent_relation = 'continuation';
+
+-- Each session, with the one that a person began, of which it is a part, or which it is. Sessions that state to be parts
+-- of one another are trees of their own.
+CREATE VIEW trees AS
+WITH RECURSIVE known(part, whole) AS MATERIALIZED (SELECT part, whole FROM parts WHERE whole IS NOT NULL),
+tree(session, root) AS (
+    SELECT id, id FROM sessions WHERE id NOT IN (SELECT part FROM known)
+    UNION ALL
+    SELECT known.part, tree.root FROM tree JOIN known ON known.whole = tree.session
+)
+SELECT session, root FROM tree
+UNION ALL
+SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
 -- program that stored the first use of the model.

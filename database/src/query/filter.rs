@@ -6,6 +6,7 @@ use super::{
     companions::{COMPANIONS, fact, is_whole, whole},
     project::project,
     sql::{WAITING, like},
+    tree::Grouping,
     word_search::WordSearch,
 };
 use crate::parameters::Parameters;
@@ -66,6 +67,8 @@ pub struct SessionFilter {
     pub period: Period,
     /// Only sessions with entries.
     pub is_listed: bool,
+    /// What a row of the answer stands for.
+    pub grouping: Grouping,
     /// The number of rows to skip.
     pub offset: usize,
     /// The largest number of rows; `None` for all.
@@ -77,6 +80,8 @@ pub struct SessionFilter {
 pub enum SessionName {
     /// Their numbers in the database, or those of rows that belong to them.
     Numbers(Vec<i64>),
+    /// The number of a session, for the one that a person began, of which it is a part, and all parts of that.
+    TreeOf(i64),
     /// The agent's id of the session.
     Id(String),
     /// The beginning of the agent's id.
@@ -106,9 +111,16 @@ impl SessionFilter {
         Self { task: Some(task.to_owned()), ..Self::default() }
     }
 
-    /// A condition on a row of `sessions`, which excludes [companions](super::companions).
+    /// A condition on a row of `sessions` joined to the [`heads`](super::tree), which excludes
+    /// [companions](super::companions) and what belongs to another row.
     pub(super) fn sessions(&self, parameters: &mut Parameters) -> String {
-        format!("{} AND {}", self.matches(parameters), is_whole())
+        let members = Self { state: None, is_listed: false, ..self.clone() }.matches(parameters);
+        let mut all = vec![is_whole(), self.grouping.any(members)];
+        all.extend(self.state.map(|state| state.sql("written", "waiting > 0", parameters)));
+        if self.is_listed {
+            all.push("sessions.entries > 0".to_owned());
+        }
+        all.join(" AND ")
     }
 
     /// A condition on a row of `sessions`.
@@ -141,7 +153,16 @@ impl SessionFilter {
                 used = has("used.model"),
             )
         });
-        all.extend(self.name.as_ref().map(|name| name.sql(parameters)));
+        all.extend(self.name.as_ref().map(|name| {
+            let named = name.sql(parameters);
+            match self.grouping {
+                Grouping::Sessions => named,
+                Grouping::Trees => format!(
+                    "({named} OR sessions.id IN (SELECT session FROM trees WHERE root IN (
+                         SELECT sessions.id FROM sessions WHERE {named})))"
+                ),
+            }
+        }));
         if !self.folders.is_empty() {
             all.push(is_below(&self.folders, parameters));
         }
@@ -149,23 +170,11 @@ impl SessionFilter {
             all.push(has_text(text, parameters));
         }
         if let Some(state) = self.state {
-            let (outcome, failed) = (fact("outcome"), "('failed', 'limit_reached', 'cancelled')");
             let written = "(SELECT modified_at FROM sources WHERE sources.id = sessions.source)";
-            all.push(match state {
-                StateFilter::Failed => format!("{outcome} IN {failed}"),
-                StateFilter::RunningSince(since) => {
-                    format!("{outcome} IS NULL AND {written} > {}", parameters.add(since))
-                }
-                StateFilter::WaitingSince(since) => format!(
-                    "{outcome} IS NULL AND {written} > {} AND EXISTS (
-                         SELECT 1 FROM tool_calls WHERE session = sessions.id AND {WAITING})",
-                    parameters.add(since)
-                ),
-                StateFilter::DoneBefore(since) => format!(
-                    "{written} <= {} AND coalesce({outcome}, '') NOT IN {failed}",
-                    parameters.add(since)
-                ),
-            });
+            let waiting = format!(
+                "EXISTS (SELECT 1 FROM tool_calls WHERE session = sessions.id AND {WAITING})"
+            );
+            all.push(state.sql(written, &waiting, parameters));
         }
         if self.period != Period::ALL {
             let (start, end) = (parameters.add(self.period.start), parameters.add(self.period.end));
@@ -206,6 +215,27 @@ impl SessionFilter {
     }
 }
 
+impl StateFilter {
+    /// A condition on a row of `sessions`, from the moment when a log of it was written and whether a call waits.
+    fn sql(self, written: &str, waiting: &str, parameters: &mut Parameters) -> String {
+        let (outcome, failed) = (fact("outcome"), "('failed', 'limit_reached', 'cancelled')");
+        match self {
+            Self::Failed => format!("{outcome} IN {failed}"),
+            Self::RunningSince(since) => {
+                format!("{outcome} IS NULL AND {written} > {}", parameters.add(since))
+            }
+            Self::WaitingSince(since) => {
+                let since = parameters.add(since);
+                format!("{outcome} IS NULL AND {written} > {since} AND {waiting}")
+            }
+            Self::DoneBefore(since) => format!(
+                "{written} <= {} AND coalesce({outcome}, '') NOT IN {failed}",
+                parameters.add(since)
+            ),
+        }
+    }
+}
+
 impl From<i64> for SessionName {
     fn from(number: i64) -> Self {
         Self::Numbers(vec![number])
@@ -220,6 +250,11 @@ impl SessionName {
                 let ids = numbers.iter().map(|number| whole(&parameters.add(*number)));
                 format!("sessions.id IN ({})", ids.collect::<Vec<_>>().join(", "))
             }
+            Self::TreeOf(session) => format!(
+                "sessions.id IN (SELECT session FROM trees WHERE root IN (
+                     SELECT root FROM trees WHERE session = {}))",
+                whole(&parameters.add(*session))
+            ),
             Self::Id(id) => format!("session_id = {}", parameters.add(id.clone())),
             Self::IdBegins(id) => {
                 let id = parameters.add(id.clone());

@@ -30,6 +30,7 @@ mod search;
 mod sessions;
 mod sources;
 mod sql;
+mod tree;
 mod usage;
 mod word_search;
 
@@ -43,4 +44,5 @@ pub use self::{
     search::{MATCH, SearchTerms},
     sessions::{OutcomeRow, SessionLog, SessionOrder, SessionRow, TaskRow},
     sources::Totals,
+    tree::Grouping,
 };

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SessionFilter,
-    companions::{fact, is_whole, with_companions},
-    filter::LATEST,
+    SessionFilter, SessionName,
+    companions::{fact, is_whole},
     project::project,
     sql::{FAILURES, WAITING, integer, sum},
+    tree::{CALL, Grouping, with_rows},
     usage::{basis, sums},
 };
 use crate::{Row, Store, StoreError};
@@ -67,11 +67,22 @@ pub struct SessionRow {
     pub cost_usd: Option<f64>,
     /// Where the cost is from.
     pub cost_basis: Option<String>,
-    /// The agent's id of the session that started it.
+    /// The agent's id of the session that it was started from.
     pub parent: Option<String>,
+    /// What it is to that session: `sub_agent`, `fork` or `continuation`.
+    pub relation: Option<String>,
+    /// The number of the session that it is a part of.
+    pub whole: Option<i64>,
+    /// The index of the entry of that session with the call that started it.
+    pub call: Option<i64>,
+    /// The number of its sub-agents, and of theirs.
+    pub agents: i64,
     /// The path of its log.
     pub source: String,
 }
+
+/// A session of an answer: its id, the moment of its last activity, and that of the last growth of a log of it.
+type Place = (i64, Option<i64>, Option<i64>);
 
 /// The sessions of an agent with one outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,32 +170,32 @@ fn duration() -> String {
     format!("coalesce({}, {seen})", fact("duration_ms"))
 }
 
-/// The tool calls of `sessions`, joined to it.
-fn calls() -> String {
+/// The tool calls of the sessions in a relation with the columns `session` and `root`, joined to `sessions`.
+fn calls(members: &str) -> String {
     format!(
-        "LEFT JOIN (SELECT session, count(*) AS calls, count(*) FILTER (WHERE {FAILURES}) AS failures
-                    FROM tool_calls GROUP BY session) AS calls ON calls.session = sessions.id"
+        "LEFT JOIN (
+             SELECT root, count(*) AS calls, count(*) FILTER (WHERE {FAILURES}) AS failures,
+                    count(*) FILTER (WHERE {WAITING}) AS waiting
+             FROM {members} JOIN tool_calls ON tool_calls.session = {members}.session GROUP BY root
+         ) AS calls ON calls.root = sessions.id"
     )
 }
 
 impl SessionOrder {
-    /// The sort key, and the table that contains it.
+    /// The sort key, and the tables that contain it.
     fn key(self, estimated_cost: &str) -> (String, String) {
         match self {
-            Self::Latest => (LATEST.to_owned(), String::new()),
+            Self::Latest => ("heads.latest".to_owned(), String::new()),
             Self::Began => (BEGAN.to_owned(), String::new()),
             Self::Duration => (duration(), String::new()),
-            Self::Tokens => ("coalesce(sums.tokens, 0)".to_owned(), sums(estimated_cost, "true")),
-            Self::Cost => ("sums.cost_usd".to_owned(), sums(estimated_cost, "true")),
-            Self::Failures => ("coalesce(calls.failures, 0)".to_owned(), calls()),
+            Self::Tokens => {
+                ("coalesce(sums.tokens, 0)".to_owned(), sums(estimated_cost, "all_rows"))
+            }
+            Self::Cost => ("sums.cost_usd".to_owned(), sums(estimated_cost, "all_rows")),
+            Self::Failures => ("coalesce(calls.failures, 0)".to_owned(), calls("everything")),
             Self::Number => ("-sessions.id".to_owned(), String::new()),
         }
     }
-}
-
-/// The number of calls of a row of `sessions` that fulfil a condition.
-fn count(condition: &str) -> String {
-    format!("(SELECT count(*) FROM tool_calls WHERE session = sessions.id AND {condition})")
 }
 
 impl dyn Store + '_ {
@@ -209,30 +220,79 @@ impl dyn Store + '_ {
         let (key, join) = order.key(&estimated_cost);
         let last = if filter.is_listed { "DESC" } else { "ASC" };
         let sql = format!(
-            "WITH found AS (
-                 SELECT sessions.id, {key} AS key FROM sessions
-                 JOIN sources ON sources.id = sessions.source {join}
-                 WHERE {condition} ORDER BY key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last} {rows}
-             ), chosen AS ({chosen})
-             SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
-                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason,
-                    coalesce({BEGAN}, {ENDED}, modified_at) AS began, coalesce({ENDED}, {BEGAN}, modified_at) AS ended,
-                    CASE WHEN coalesce({BEGAN}, {ENDED}) IS NOT NULL THEN 'stated'
-                         WHEN modified_at IS NOT NULL THEN 'file' END AS time_basis,
-                    modified_at AS written,
-                    {duration} AS duration_ms, {turns} AS turns,
-                    entries, {calls} AS calls, {failures} AS failures, {waiting} AS waiting,
-                    (SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM warnings
-                     WHERE session IN ({with_companions})) AS warnings,
-                    input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
-                    {parent} AS parent, path AS source
-             FROM found JOIN sessions ON sessions.id = found.id
-             JOIN sources ON sources.id = sessions.source {sums}
-             ORDER BY found.key DESC NULLS LAST, {latest} DESC NULLS LAST, sessions.id {last}",
-            latest = LATEST,
-            duration = duration(),
+            "{heads}, all_rows AS ({all_rows})
+             SELECT sessions.id, heads.latest, heads.written FROM sessions
+             JOIN heads ON heads.root = sessions.id {join}
+             WHERE {condition} ORDER BY {key} DESC NULLS LAST, heads.latest DESC NULLS LAST, sessions.id {last} {rows}",
+            heads = filter.grouping.with_heads(),
+            all_rows = with_rows("everything"),
             condition = filter.sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
+        );
+        let mut sessions = Vec::new();
+        self.in_snapshot(&mut || {
+            let place = |row: &dyn Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let found: Vec<Place> = self.answer(&sql, &parameters, place)?;
+            sessions = self.rows_of(&found, filter.grouping, &estimated_cost)?;
+            Ok(())
+        })?;
+        Ok(sessions)
+    }
+
+    /// The rows of these sessions, in this order. A query of its own: within one, SQLite would expand what finds them at
+    /// every mention.
+    fn rows_of(
+        &self,
+        found: &[Place],
+        grouping: Grouping,
+        estimated_cost: &str,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let moment = |at: &Option<i64>| at.map_or("NULL".to_owned(), |at| at.to_string());
+        let places = found.iter().enumerate().map(|(place, (id, latest, written))| {
+            format!(
+                "({place}, {id}, CAST({} AS BIGINT), CAST({} AS BIGINT))",
+                moment(latest),
+                moment(written)
+            )
+        });
+        let sql = format!(
+            "WITH found(place, id, latest, written) AS (VALUES {places}),
+             everything AS NOT MATERIALIZED ({everything}),
+             members AS MATERIALIZED (SELECT session, root FROM everything WHERE root IN (SELECT id FROM found)),
+             chosen AS MATERIALIZED ({chosen})
+             SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
+                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason,
+                    coalesce({BEGAN}, {ENDED}, modified_at) AS began,
+                    coalesce(found.latest, {ENDED}, {BEGAN}, modified_at) AS ended,
+                    CASE WHEN coalesce({BEGAN}, {ENDED}) IS NOT NULL THEN 'stated'
+                         WHEN modified_at IS NOT NULL THEN 'file' END AS time_basis,
+                    found.written AS written,
+                    {duration} AS duration_ms, {turns} AS turns,
+                    entries, coalesce(calls.calls, 0) AS calls, coalesce(calls.failures, 0) AS failures,
+                    coalesce(calls.waiting, 0) AS waiting,
+                    coalesce(warned.warnings, 0) AS warnings,
+                    input_tokens, output_tokens, tokens, cost_usd, {basis} AS cost_basis,
+                    {parent} AS parent, {relation} AS relation,
+                    (SELECT whole FROM parts WHERE part = sessions.id) AS whole, {CALL} AS call,
+                    coalesce(agents.agents, 0) AS agents, path AS source
+             FROM found JOIN sessions ON sessions.id = found.id
+             JOIN sources ON sources.id = sessions.source {calls} {sums}
+             LEFT JOIN (
+                 SELECT root, CAST(sum(count) AS BIGINT) AS warnings
+                 FROM chosen JOIN warnings ON warnings.session = chosen.session GROUP BY root
+             ) AS warned ON warned.root = sessions.id
+             LEFT JOIN (
+                 SELECT root, count(DISTINCT session_id) AS agents
+                 FROM members JOIN sessions ON sessions.id = members.session
+                 WHERE members.session <> root AND parent_relation = 'sub_agent' GROUP BY root
+             ) AS agents ON agents.root = sessions.id
+             ORDER BY found.place",
+            places = places.collect::<Vec<_>>().join(", "),
+            everything = grouping.members(),
+            duration = duration(),
             title = self.dialect().title("sessions"),
             model = fact("model"),
             cwd = fact("cwd"),
@@ -241,22 +301,44 @@ impl dyn Store + '_ {
             reason = fact("outcome_reason"),
             turns = fact("turns"),
             parent = fact("parent_session_id"),
-            calls = count("true"),
-            failures = count(FAILURES),
-            waiting = count(WAITING),
-            with_companions = with_companions("found.id"),
+            relation = fact("parent_relation"),
+            calls = calls("members"),
             basis = basis("logged", "estimated"),
-            chosen = with_companions("SELECT id FROM found"),
-            sums = sums(&estimated_cost, "session IN (SELECT id FROM chosen)"),
+            chosen = with_rows("members"),
+            sums = sums(estimated_cost, "chosen"),
         );
-        self.ask(&sql, &parameters)
+        self.ask(&sql, &self.parameters())
+    }
+
+    /// A session, with the totals of its parts unless it is a part itself.
+    pub fn session_row(&self, number: i64) -> Result<Option<SessionRow>, StoreError> {
+        let filter = SessionFilter { name: Some(number.into()), ..SessionFilter::default() };
+        let found = self.sessions(&filter, SessionOrder::Number)?.pop();
+        match found {
+            Some(session) if session.whole.is_none() => {
+                let filter = SessionFilter { grouping: Grouping::Trees, ..filter };
+                Ok(self.sessions(&filter, SessionOrder::Number)?.pop())
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The tree of a session: the one that a person began, and all its parts, each by itself, in the order in which they
+    /// began.
+    pub fn tree_of(&self, session: i64) -> Result<Vec<SessionRow>, StoreError> {
+        let name = Some(SessionName::TreeOf(session));
+        let filter = SessionFilter { name, ..SessionFilter::default() };
+        let mut tree = self.sessions(&filter, SessionOrder::Number)?;
+        tree.sort_by_key(|part| (part.whole.is_some(), part.began, part.number));
+        Ok(tree)
     }
 
     /// The number of the selected sessions, whatever its limit.
     pub fn session_count(&self, filter: &SessionFilter) -> Result<u64, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT count(*) AS sessions FROM sessions WHERE {}",
+            "{} SELECT count(*) AS sessions FROM sessions JOIN heads ON heads.root = sessions.id WHERE {}",
+            filter.grouping.with_heads(),
             filter.sessions(&mut parameters)
         );
         let count = self.answer(&sql, &parameters, |row| row.get::<i64>(0))?.pop();
@@ -267,9 +349,10 @@ impl dyn Store + '_ {
     pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT sessions.id AS number, path, format, sessions.number AS key
-             FROM sessions JOIN sources ON sources.id = sessions.source
+            "{} SELECT sessions.id AS number, path, format, sessions.number AS key
+             FROM sessions JOIN sources ON sources.id = sessions.source JOIN heads ON heads.root = sessions.id
              WHERE {} ORDER BY entries = 0, sessions.id LIMIT 1",
+            filter.grouping.with_heads(),
             filter.sessions(&mut parameters)
         );
         Ok(self.ask(&sql, &parameters)?.pop())
@@ -279,21 +362,25 @@ impl dyn Store + '_ {
     pub fn tasks(&self, filter: &SessionFilter) -> Result<Vec<TaskRow>, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
-            "SELECT task, count(*) AS sessions, group_concat(DISTINCT agent ORDER BY agent) AS agents, min({BEGAN}) AS began,
+            "{heads}, all_rows AS ({all_rows})
+             SELECT task, count(*) AS sessions, group_concat(DISTINCT agent ORDER BY agent) AS agents, min({BEGAN}) AS began,
                     max({ENDED}) AS ended, {duration} AS duration_ms, CAST(sum(entries) AS BIGINT) AS entries,
                     CAST(sum(coalesce(calls, 0)) AS BIGINT) AS calls,
                     CAST(sum(coalesce(failures, 0)) AS BIGINT) AS failures,
                     {input} AS input_tokens, {output} AS output_tokens,
                     sum(cost_usd) AS cost_usd, {basis} AS cost_basis
-             FROM sessions {calls} {sums}
+             FROM sessions JOIN heads ON heads.root = sessions.id {calls} {sums}
              WHERE {condition} GROUP BY task ORDER BY max({ENDED}) DESC NULLS LAST, task NULLS FIRST {rows}",
             duration = sum(&duration()),
             input = sum("input_tokens"),
             output = sum("output_tokens"),
             basis = basis("sum(logged)", "sum(estimated)"),
-            calls = calls(),
-            sums = sums(&self.estimated_cost()?, "true"),
-            condition = filter.sessions(&mut parameters),
+            heads = Grouping::Trees.with_heads(),
+            all_rows = with_rows("everything"),
+            calls = calls("everything"),
+            sums = sums(&self.estimated_cost()?, "all_rows"),
+            condition = SessionFilter { grouping: Grouping::Trees, ..filter.clone() }
+                .sessions(&mut parameters),
             rows = filter.rows(&mut parameters),
         );
         self.ask(&sql, &parameters)

@@ -6,9 +6,10 @@ use foldline_domain::OF_THREAD;
 
 use super::{
     Period, SessionFilter,
-    companions::{COMPANIONS, fact, is_whole, whole},
+    companions::{COMPANIONS, fact, is_whole},
     project::project,
     sql::sum,
+    tree::Grouping,
 };
 use crate::{
     NOT_STATED, Row, Store, StoreError,
@@ -17,42 +18,44 @@ use crate::{
 
 /// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
 ///
-/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of sessions that fulfil a condition, with those
-/// of their [companions](super::companions). If the logs state the cost of a whole session, apart from its tokens,
-/// nothing is estimated.
-///
-/// The cast says that the column is a number: without it, SQLite makes no index of what it joins, and reads all of it
-/// again for each session.
-pub(super) fn sums(estimated_cost: &str, condition: &str) -> String {
+/// Joins to `sessions` the tokens and the `logged` and `estimated` costs of the sessions in a relation with the columns
+/// `session`, `whole` and `root`, each with that root. If the logs state the cost of a whole session, apart from its
+/// tokens, nothing of it is estimated.
+pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
     format!(
         "LEFT JOIN (
-             SELECT CAST({whole} AS BIGINT) AS whole, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
-                    CASE WHEN sum(costs) = 0 THEN sum(cost_usd) ELSE sum(logged_usd) END AS cost_usd,
-                    sum(logged) AS logged, CASE WHEN sum(costs) = 0 THEN sum(estimated) ELSE 0 END AS estimated
+             SELECT root, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens, sum(cost_usd) AS cost_usd,
+                    sum(logged) AS logged, sum(estimated) AS estimated
              FROM (
-                 SELECT session, {input} AS input_tokens, {output} AS output_tokens, {used} AS tokens,
-                        sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
-                        count(cost_usd) AS logged, count(estimated) AS estimated,
-                        count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
-                            AS costs
-                 FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
-                       WHERE {condition} AND CASE
-                           WHEN message_id = '' THEN TRUE
-                           WHEN message_id LIKE '{OF_THREAD}%'
-                           THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
-                           ELSE (message_id, session) IN (
-                           SELECT message_id, session FROM (
-                               SELECT message_id, session, row_number() OVER (
-                                   PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session
-                               ) AS place
-                               FROM message_usage
-                               WHERE message_id <> ''
-                               AND message_id IN (SELECT message_id FROM message_usage WHERE {condition})
-                               GROUP BY message_id, session
-                           ) AS told WHERE place = 1) END) AS used
-                 GROUP BY session) AS stored
-             GROUP BY 1) AS sums ON sums.whole = sessions.id",
-        whole = whole("stored.session"),
+                 SELECT root, {rows}.whole, {input} AS input_tokens, {output} AS output_tokens, {tokens} AS tokens,
+                        CASE WHEN sum(costs) = 0 THEN sum(cost_usd) ELSE sum(logged_usd) END AS cost_usd,
+                        sum(logged) AS logged, CASE WHEN sum(costs) = 0 THEN sum(estimated) ELSE 0 END AS estimated
+                 FROM (
+                     SELECT session, {input} AS input_tokens, {output} AS output_tokens, {used} AS tokens,
+                            sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
+                            count(cost_usd) AS logged, count(estimated) AS estimated,
+                            count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
+                                AS costs
+                     FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
+                           WHERE session IN (SELECT session FROM {rows}) AND CASE
+                               WHEN message_id = '' THEN TRUE
+                               WHEN message_id LIKE '{OF_THREAD}%'
+                               THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
+                               ELSE (message_id, session) IN (
+                               SELECT message_id, session FROM (
+                                   SELECT message_id, session, row_number() OVER (
+                                       PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session
+                                   ) AS place
+                                   FROM message_usage
+                                   WHERE message_id <> ''
+                                   AND message_id IN (SELECT message_id FROM message_usage
+                                                      WHERE session IN (SELECT session FROM {rows}))
+                                   GROUP BY message_id, session
+                               ) AS told WHERE place = 1) END) AS used
+                     GROUP BY session) AS stored
+                 JOIN {rows} ON {rows}.session = stored.session
+                 GROUP BY root, {rows}.whole) AS each_session
+             GROUP BY root) AS sums ON sums.root = sessions.id",
         input = sum("input_tokens"),
         output = sum("output_tokens"),
         tokens = sum("tokens"),
@@ -71,17 +74,28 @@ pub(super) fn basis(logged: &str, estimated: &str) -> String {
 impl dyn Store + '_ {
     /// The usage of all sessions, each message once, and that of a [companion](super::companions) with its session.
     ///
-    /// The filter chooses sessions. Its time and its model are those of messages, of which the caller chooses.
+    /// The filter chooses sessions, each with all its parts, which have the project, the branch and the task of the session
+    /// that a person began; a session with a name is chosen with its own parts. The time and the model of the filter are
+    /// those of messages, of which the caller chooses.
     pub fn usage(&self, filter: &SessionFilter) -> Result<Vec<SessionUsage>, StoreError> {
         let mut parameters = self.parameters();
         let chosen = SessionFilter { period: Period::ALL, model: None, ..filter.clone() };
+        let matches = chosen.matches(&mut parameters);
+        let matching = format!("part.id IN (SELECT sessions.id FROM sessions WHERE {matches})");
+        let condition = match filter.name {
+            Some(_) => matching,
+            None => Grouping::Trees.any(matches),
+        };
         let sql = format!(
-            "SELECT id, session_id, {parent}, agent, {project}, {branch}, task, ({condition}) IS TRUE, started_at
-             FROM sessions WHERE {is_whole} ORDER BY id",
-            parent = fact("parent_session_id"),
+            "{heads}
+             SELECT part.id, part.session_id, part.parent_session_id, part.agent, {project}, {branch}, sessions.task,
+                    ({condition}) IS TRUE, part.started_at, sessions.session_id
+             FROM everything JOIN sessions ON sessions.id = everything.root
+             JOIN sessions AS part ON part.id = everything.session
+             WHERE part.id IN (SELECT sessions.id FROM sessions WHERE {is_whole}) ORDER BY part.id",
+            heads = Grouping::Trees.with_heads(),
             project = project(),
             branch = fact("branch"),
-            condition = chosen.matches(&mut parameters),
             is_whole = is_whole(),
         );
         let sessions = self.answer(&sql, &parameters, session)?;
@@ -157,6 +171,7 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         task: row.text(6)?,
         is_chosen: row.get(7)?,
         started_at: row.moment(8)?,
+        root_session_id: row.get::<Option<String>>(9)?.map(Into::into),
         messages: Vec::new(),
     };
     Ok((row.get(0)?, usage))

@@ -79,7 +79,8 @@ pub(super) fn sum_sessions(
     let sum = format!(
         "UPDATE sessions SET
              crc32 = row_crc32(source, session_id, task, agent, version, model, provider,
-                               reasoning_effort, cwd, branch, title, tools, parent_session_id, outcome,
+                               reasoning_effort, cwd, branch, title, tools, parent_session_id,
+                               parent_relation, parent_call, outcome,
                                outcome_reason, turns, duration_ms, started_at, ended_at, first_at,
                                last_at, entries, pruned_to)
          WHERE {which}"

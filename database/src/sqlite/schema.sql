@@ -103,6 +103,8 @@ CREATE TABLE sessions (
     title             TEXT,
     tools             TEXT,             -- JSON array of names
     parent_session_id TEXT,
+    parent_relation   TEXT,             -- what it is to its parent: sub_agent, fork, continuation
+    parent_call       TEXT,             -- the call of its parent that started it
     outcome           TEXT,             -- success, failed, limit_reached, cancelled
     outcome_reason    TEXT,
     turns             INTEGER,
@@ -120,6 +122,7 @@ CREATE UNIQUE INDEX sessions_by_number ON sessions (source, number);
 CREATE INDEX sessions_by_source ON sessions (source, session_id);
 CREATE INDEX sessions_pruned ON sessions (source) WHERE pruned_to IS NOT NULL;
 CREATE INDEX sessions_by_session_id ON sessions (session_id);
+CREATE INDEX sessions_by_parent ON sessions (parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX sessions_by_task ON sessions (task);
 
 -- Sessions that were removed for good, so that rows of them are not written again.
@@ -191,6 +194,7 @@ CREATE TABLE tool_calls (
     duration_ms INTEGER,
     exit_code   INTEGER,
     output_json INTEGER NOT NULL DEFAULT 0, -- the output is structured data
+    child_session_id TEXT,              -- the agent's id of the session that it started
     action      TEXT NOT NULL,          -- JSON, without the output
     crc32       INTEGER NOT NULL
 ) STRICT;
@@ -199,6 +203,7 @@ CREATE INDEX tool_calls_by_session ON tool_calls (session, status);
 -- Not spelt with IN: then SQLite would make a temporary table for every row that is added.
 CREATE INDEX tool_calls_failed ON tool_calls (status)
     WHERE status = 'failed' OR status = 'denied' OR status = 'cancelled' OR status = 'unfinished';
+CREATE INDEX tool_calls_by_child ON tool_calls (child_session_id, session) WHERE child_session_id IS NOT NULL;
 CREATE INDEX tool_calls_by_tool ON tool_calls (tool_name, status, duration_ms, entry);
 
 CREATE TABLE tool_paths (
@@ -285,6 +290,36 @@ OR (message_id NOT LIKE 'thread:%' AND session = (
     WHERE told.message_id = used.message_id AND told.message_id <> ''
     GROUP BY session ORDER BY sum(CAST(output_tokens AS REAL)) DESC, sum(coalesce(cost_usd, 0)) DESC, session LIMIT 1
 ));
+
+-- A session that is a part of another one, such as that of a sub-agent, with that other one: of several logs of one
+-- session the one with the call that started it, or else the first with entries. NULL: it is in no log, or not read yet.
+CREATE VIEW parts AS
+SELECT part.id AS part, (
+    SELECT whole.id FROM sessions AS whole
+    LEFT JOIN tool_calls AS named ON named.corr_id = part.parent_call AND named.session = whole.id
+    LEFT JOIN tool_calls AS naming ON naming.child_session_id = part.session_id AND naming.session = whole.id
+    WHERE whole.session_id = part.parent_session_id AND whole.agent = part.agent AND whole.entries > 0
+    AND whole.id <> part.id AND (
+        whole.session_id <> coalesce(part.session_id, '') OR whole.id < part.id
+        OR coalesce(whole.parent_relation, '') <> 'continuation'
+    ) ORDER BY CASE WHEN coalesce(named.entry, naming.entry) IS NOT NULL THEN 0
+                    WHEN coalesce(whole.parent_relation, '') = 'continuation' THEN 2 ELSE 1 END, whole.id LIMIT 1
+) AS whole
+FROM sessions AS part
+WHERE part.parent_relation = 'sub_agent' OR part.parent_relation = 'continuation';
+
+-- Each session, with the one that a person began, of which it is a part, or which it is. Sessions that state to be parts
+-- of one another are trees of their own.
+CREATE VIEW trees AS
+WITH RECURSIVE known(part, whole) AS MATERIALIZED (SELECT part, whole FROM parts WHERE whole IS NOT NULL),
+tree(session, root) AS (
+    SELECT id, id FROM sessions WHERE id NOT IN (SELECT part FROM known)
+    UNION ALL
+    SELECT known.part, tree.root FROM tree JOIN known ON known.whole = tree.session
+)
+SELECT session, root FROM tree
+UNION ALL
+SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
 
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
 -- program that stored the first use of the model.

@@ -25,8 +25,11 @@ pub use self::priced::{PricedMessage, RootSession, UsageSum, all_tokens, priced}
 pub struct SessionUsage {
     /// The agent's own id of the session.
     pub session_id: Option<SessionId>,
-    /// The session that started it as a sub-agent or a fork.
+    /// The session from which it was started, as a sub-agent or a fork.
     pub parent_session_id: Option<SessionId>,
+    /// The session that a person began, of which it is a part; of one log, the one that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_session_id: Option<SessionId>,
     /// Its beginning, as the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
@@ -136,7 +139,10 @@ impl Emitter<Located<DomainEvent>, Infallible> for UsageEmitter {
             DomainEvent::Session(news) => {
                 let session = self.session(event.session);
                 take(&mut session.session_id, &news.session_id);
-                take(&mut session.parent_session_id, &news.parent_session_id);
+                take(&mut session.parent_session_id, &news.parent_session_id().cloned());
+                let whole = news.parent.as_ref().filter(|parent| parent.relation.is_part());
+                let whole = whole.map(|parent| parent.session_id.clone());
+                take(&mut session.root_session_id, &whole);
                 take(&mut session.agent, &news.agent);
                 take(&mut session.project, &news.cwd);
                 take(&mut session.branch, &news.branch);

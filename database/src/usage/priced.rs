@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use foldhash::HashMap;
 use foldline_domain::{
-    SessionId, TokenUsage,
+    TokenUsage,
     pricing::{Cost, Prices},
 };
 
@@ -51,7 +50,8 @@ pub fn priced<'s>(
     sessions: &'s [SessionUsage],
     prices: &Prices,
 ) -> impl Iterator<Item = PricedMessage<'s>> {
-    sessions.iter().zip(roots(sessions)).flat_map(move |(session, root)| {
+    sessions.iter().enumerate().flat_map(move |(place, session)| {
+        let root = root(place, session);
         let is_whole = states_cost_of_whole(session);
         session.messages.iter().map(move |message| {
             let is_stated = message.usage.cost_usd.is_some();
@@ -94,39 +94,8 @@ fn states_cost_of_whole(session: &SessionUsage) -> bool {
     })
 }
 
-/// The root session of each session, through any number of sub-agents.
-fn roots(sessions: &[SessionUsage]) -> Vec<RootSession<'_>> {
-    let mut parents: HashMap<&str, &str> = HashMap::default();
-    for session in sessions {
-        let pair = id_of(&session.session_id).zip(id_of(&session.parent_session_id));
-        parents.extend(pair);
-    }
-    let mut roots: Vec<_> = sessions
-        .iter()
-        .enumerate()
-        .map(|(place, session)| {
-            id_of(&session.session_id).map_or(RootSession::Unnamed(place), RootSession::Named)
-        })
-        .collect();
-    // Each step is taken once: a chain of forks may be as long as the list.
-    let mut known: HashMap<&str, &str> = HashMap::default();
-    for root in &mut roots {
-        let RootSession::Named(id) = root else { continue };
-        let mut path = vec![*id];
-        let mut seen = HashSet::from([*id]);
-        let mut last = *id;
-        while let Some(next) = known.get(last).or_else(|| parents.get(last)).copied()
-            && seen.insert(next)
-        {
-            path.push(next);
-            last = next;
-        }
-        known.extend(path.into_iter().filter(|id| *id != last).map(|id| (id, last)));
-        *id = last;
-    }
-    roots
-}
-
-fn id_of(id: &Option<SessionId>) -> Option<&str> {
-    id.as_ref().map(SessionId::as_str)
+/// The session that a person began, of the one at a place of the list.
+fn root(place: usize, session: &SessionUsage) -> RootSession<'_> {
+    let id = session.root_session_id.as_ref().or(session.session_id.as_ref());
+    id.map_or(RootSession::Unnamed(place), |id| RootSession::Named(id.as_str()))
 }

@@ -6,4 +6,5 @@ mod opened;
 mod questions;
 mod schema;
 mod search;
+mod trees;
 mod work;

@@ -9,7 +9,7 @@ use super::{
     content::Image,
     event::WarningKind,
     extra::Extra,
-    id::CorrId,
+    id::{CorrId, SessionId},
 };
 
 /// One entry of a conversation.
@@ -213,6 +213,9 @@ pub struct Metadata {
     /// The call that started the sub-agent that produced this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_corr_id: Option<CorrId>,
+    /// The agent's id of the session that this call started, if the log states it: the session of a sub-agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_session_id: Option<SessionId>,
     /// The id of the model's message that contains this entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<Text>,

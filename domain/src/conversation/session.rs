@@ -5,7 +5,7 @@ use foldline_json::Text;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    id::SessionId,
+    id::{CorrId, SessionId},
     limit::{self, Limit},
 };
 
@@ -52,9 +52,9 @@ pub struct Session {
     /// The names of the available tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Text>>,
-    /// The session from which this one was started, as a sub-agent or a fork.
+    /// The session from which this one was started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_session_id: Option<SessionId>,
+    pub parent: Option<Box<Parent>>,
     /// The outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -95,13 +95,83 @@ impl Session {
         limit::merge(&mut self.limits, &update.limits);
         take(&mut self.title, &update.title);
         take(&mut self.tools, &update.tools);
-        take(&mut self.parent_session_id, &update.parent_session_id);
+        take(&mut self.parent, &update.parent);
         take(&mut self.outcome, &update.outcome);
         take(&mut self.outcome_reason, &update.outcome_reason);
         take(&mut self.turns, &update.turns);
         take(&mut self.duration_ms, &update.duration_ms);
         take(&mut self.started_at, &update.started_at);
         take(&mut self.ended_at, &update.ended_at);
+    }
+}
+
+impl Session {
+    /// The agent's id of the session from which this one was started.
+    pub fn parent_session_id(&self) -> Option<&SessionId> {
+        Some(&self.parent.as_ref()?.session_id)
+    }
+}
+
+/// The session from which another one was started, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Parent {
+    /// The agent's id of that session.
+    pub session_id: SessionId,
+    /// How the session was started from it.
+    pub relation: Relation,
+    /// The call of that session that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corr_id: Option<CorrId>,
+}
+
+impl Parent {
+    /// The parent of a sub-agent.
+    pub fn of_agent(session_id: impl Into<SessionId>) -> Self {
+        Self { session_id: session_id.into(), relation: Relation::SubAgent, corr_id: None }
+    }
+
+    /// The original of a fork.
+    pub fn of_fork(session_id: impl Into<SessionId>) -> Self {
+        Self { session_id: session_id.into(), relation: Relation::Fork, corr_id: None }
+    }
+
+    /// The session that a later log goes on with, under the same id or under another one.
+    pub fn of_continuation(session_id: impl Into<SessionId>) -> Self {
+        Self { session_id: session_id.into(), relation: Relation::Continuation, corr_id: None }
+    }
+
+    /// The same, with the call that started the session.
+    #[must_use]
+    pub fn with_call(mut self, corr_id: Option<CorrId>) -> Self {
+        self.corr_id = corr_id;
+        self
+    }
+}
+
+/// How a session was started from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// The agent delegated work to it: it is a part of the other session.
+    SubAgent,
+    /// The user went on from a copy of the other session: it is a session of its own.
+    Fork,
+    /// It is a later part of the other session, in a log of its own.
+    Continuation,
+}
+
+impl Relation {
+    /// The serialised name of this relation.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether it makes the session a part of the other one, rather than a session of its own.
+    pub fn is_part(self) -> bool {
+        self != Self::Fork
     }
 }
 

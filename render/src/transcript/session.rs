@@ -28,7 +28,7 @@ pub(super) fn header(page: &mut Page, session: &Session) {
     fact(page, "branch", text(&session.branch));
     fact(page, "allowed", allowed(session));
     fact(page, "session", session.session_id.as_ref().map(SessionId::to_string));
-    fact(page, "from", session.parent_session_id.as_ref().map(SessionId::to_string));
+    fact(page, "from", session.parent_session_id().map(SessionId::to_string));
 }
 
 /// Prints the name of the following session, if the previous lines belong to another one.

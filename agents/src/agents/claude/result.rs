@@ -19,7 +19,7 @@ pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
     let body = if body.is_empty() { detail.text.clone().unwrap_or_default().into() } else { body };
     let body = if is_error { body.cut(without_error_tag) } else { body };
     let status = status_of(is_error, &body.text, &detail);
-    let ResultDetail { in_background, exit_code, patch, duration_ms, .. } = detail;
+    let ResultDetail { in_background, exit_code, patch, duration_ms, agent_id, .. } = detail;
     let success = status == ToolStatus::Success;
     let exit_status = match exit_code {
         Some(code) => Some(CommandExitStatus::ExitCode { code }),
@@ -28,7 +28,13 @@ pub(super) fn of(result: ToolResult<'_>, detail: ResultDetail) -> ClaudeResult {
         None => Some(CommandExitStatus::Success { success }),
     };
     let outcome = ClaudeResult::new(status, None).with_content(body);
-    ClaudeResult { exit_status, duration_ms, ..outcome.with_detail(patch.filter(|_| success)) }
+    let child_session_id = agent_id;
+    ClaudeResult {
+        exit_status,
+        duration_ms,
+        child_session_id,
+        ..outcome.with_detail(patch.filter(|_| success))
+    }
 }
 
 impl ResultParser for ClaudeWords {
@@ -135,6 +141,8 @@ pub(super) struct ResultDetail {
     pub not_run: Option<Text>,
     /// The user's comment on the rejection.
     pub feedback: Option<Text>,
+    /// The session of the sub-agent.
+    pub agent_id: Option<SessionId>,
 }
 
 impl ResultDetail {
@@ -152,6 +160,7 @@ impl ResultDetail {
             duration_ms: object.u64("totalDurationMs").or_else(|| object.u64("durationMs")),
             not_run: None,
             feedback: None,
+            agent_id: object.str("agentId").map(SessionId::from),
         }
     }
 

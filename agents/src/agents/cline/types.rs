@@ -138,7 +138,7 @@ impl TaskFacts {
         let status = object.str("status");
         let facts = Session {
             session_id: object.str("id").map(SessionId::from),
-            parent_session_id: object.str("parent").map(SessionId::from),
+            parent: object.str("parent").map(|id| Box::new(Parent::of_agent(&*id))),
             agent: object.text("agent"),
             cwd: object.text("cwd"),
             title: object.text("title"),

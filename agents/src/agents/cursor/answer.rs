@@ -79,6 +79,7 @@ fn take(
             Body::Text(content.text)
         }),
     };
+    result.child_session_id = answer.str("agentId").map(SessionId::from);
     let is_told = &*call.kind == "taskToolCall" && take_steps(answer, call.id.as_ref(), cx);
     if answer.bool("isError") == Some(true) {
         result.status = ToolStatus::Failed;

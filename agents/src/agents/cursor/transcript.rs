@@ -103,9 +103,9 @@ impl Executor for CursorTranscript {
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut memory.has_begun, true) {
-            let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
-            let cwd = self.project.clone();
-            cx.session(Session { session_id, parent_session_id, cwd, ..Session::default() });
+            let (session_id, cwd) = (self.session.clone(), self.project.clone());
+            let parent = self.parent.clone().map(|parent| Box::new(Parent::of_agent(parent)));
+            cx.session(Session { session_id, parent, cwd, ..Session::default() });
         }
         match line {
             TranscriptLine::User(message) => {

@@ -138,7 +138,8 @@ impl<'a> SessionJson<'a> {
 
 fn take_start(object: &mut Object<'_>) -> Session {
     // `version` is the version of the file, not of the program.
-    object.ignore(&["owner", "version", "hostId", "callingToolUseId"]);
+    object.ignore(&["owner", "version", "hostId"]);
+    let call = object.corr_id("callingToolUseId");
     let is_own = object.bool("isSessionTitleManuallySet").unwrap_or(false);
     let title = object.text("title");
     let own_title = object.text("sessionTitle").filter(|_| is_own);
@@ -147,7 +148,9 @@ fn take_start(object: &mut Object<'_>) -> Session {
         // The first prompt, or the user's title for the session.
         title: own_title.or(title),
         cwd: object.text("cwd"),
-        parent_session_id: object.str("callingSessionId").map(SessionId::from),
+        parent: object
+            .str("callingSessionId")
+            .map(|id| Box::new(Parent::of_agent(&*id).with_call(call))),
         ..Session::default()
     }
 }

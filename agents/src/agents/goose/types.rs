@@ -114,7 +114,7 @@ impl SessionLine {
                 .into_iter()
                 .find_map(|key| object.str(key))
                 .map(SessionId::from),
-            parent_session_id: object.str("parent_session_id").map(SessionId::from),
+            parent: object.str("parent_session_id").map(|id| Box::new(Parent::of_agent(&*id))),
             title: name.or(description),
             cwd: object.text("working_dir"),
             model: model.and_then(|mut model| model.text("model_name")),

@@ -85,6 +85,7 @@ impl GrokLog {
             ("cwd", [&summary["info"]["cwd"], &cwd]),
             ("title", [&summary["generated_title"], &summary["session_summary"]]),
             ("parent", [&summary["parent_session_id"], &Value::Null]),
+            ("kind", [&summary["session_kind"], &Value::Null]),
             ("model", [&summary["current_model_id"], &Value::Null]),
             ("branch", [&summary["head_branch"], &Value::Null]),
             ("effort", [&summary["reasoning_effort"], &Value::Null]),

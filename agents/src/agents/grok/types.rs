@@ -60,7 +60,12 @@ impl<'a> GrokLine<'a> {
         Some(match kind {
             "session" => Self::Facts(Box::new(Session {
                 session_id: line.str("id").map(SessionId::from),
-                parent_session_id: line.str("parent").map(SessionId::from),
+                parent: line.str("parent").map(|id| {
+                    Box::new(match line.str("kind").as_deref() {
+                        Some("subagent" | "subagent_fork") => Parent::of_agent(&*id),
+                        _ => Parent::of_fork(&*id),
+                    })
+                }),
                 title: line.text("title"),
                 cwd: line.text("cwd"),
                 model: line.text("model"),

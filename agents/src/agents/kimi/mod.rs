@@ -52,6 +52,9 @@ pub struct KimiMemory {
     unrecorded: Option<ModelUsage>,
     /// The rejected calls.
     rejected: RecentIds,
+    /// The number of calls of sub-agents.
+    #[serde(default)]
+    agents: usize,
     has_begun: bool,
 }
 
@@ -108,12 +111,13 @@ impl Executor for Kimi {
 
     fn line(&self, line: KimiLine<'_>, extra: Extra, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
         if !std::mem::replace(&mut memory.has_begun, true) {
-            let (session_id, parent_session_id) = (self.session.clone(), self.parent.clone());
+            let session_id = self.session.clone();
+            let parent = self.parent.clone().map(|parent| Box::new(Parent::of_agent(parent)));
             let text = |text: &Option<String>| {
                 text.clone().filter(|text| !text.is_empty()).map(Text::from)
             };
             let (cwd, title) = (text(&self.stated.work_dir), text(&self.stated.title));
-            cx.session(Session { session_id, parent_session_id, cwd, title, ..Session::default() });
+            cx.session(Session { session_id, parent, cwd, title, ..Session::default() });
         }
         match line {
             KimiLine::Facts(facts) => cx.session(*facts),
@@ -123,7 +127,12 @@ impl Executor for Kimi {
             KimiLine::Block(kind, block) => cx.unknown_block(&kind, block),
             KimiLine::Call(Call { id, name, arguments, plan }) => {
                 let mapped = action_mapper::map(&name, arguments, plan, cx.cwd().as_deref());
-                cx.call(id, &name, mapped, extra);
+                // The folders of sub-agents are numbered in the order of their calls.
+                let child =
+                    self.session.as_ref().filter(|_| name == "Agent" && self.parent.is_none());
+                let child = child.map(|session| format!("{session}/agent-{}", memory.agents));
+                memory.agents += usize::from(child.is_some());
+                cx.call(id, &name, mapped.starting(child.as_deref().map(Into::into)), extra);
             }
             KimiLine::Answer(answer) => memory.answer(answer, extra, cx),
             KimiLine::Rejected(id) => {

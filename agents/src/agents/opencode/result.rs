@@ -34,6 +34,7 @@ fn of(line: ToolUse<'_>, cx: &mut Cx<'_>) -> OpencodeResult {
     let (content, unknown) = content.unzip();
     let exit_code = metadata.take("exit", value::parse);
     let diff = metadata.text("diff");
+    let child_session_id = metadata.str("sessionId").map(SessionId::from);
     // Fields that the input or the output repeats.
     metadata.ignore(&["description", "display", "filediff", "files", "preview", "todos"]);
     if metadata.get("output").and_then(Text::from_raw) == output {
@@ -54,6 +55,7 @@ fn of(line: ToolUse<'_>, cx: &mut Cx<'_>) -> OpencodeResult {
         .with_content(Content::lines(lines))
         .with_extra(extra.chain(unknown.unwrap_or_default()).collect())
         .with_detail(diff);
+    result.child_session_id = child_session_id;
     result.exit_status = exit_code.map(|code| CommandExitStatus::ExitCode { code });
     result
 }

@@ -187,7 +187,7 @@ fn take_header(object: &mut Object<'_>, at: Option<Timestamp>) -> Session {
         model: object.text("modelId"),
         provider: object.text("provider"),
         reasoning_effort: object.text("thinkingLevel"),
-        parent_session_id: parent.map(|parent| SessionId::from(id_of_file(&parent))),
+        parent: parent.map(|parent| Box::new(Parent::of_fork(id_of_file(&parent)))),
         started_at: at,
         ..Session::default()
     }

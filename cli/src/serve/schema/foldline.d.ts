@@ -271,6 +271,8 @@ export type ListedSession = {
 
 /** Metadata of an entry. Serialised in camelCase, without absent fields. */
 export type Metadata = {
+  /** The agent's id of the session that this call started, if the log states it: the session of a sub-agent. */
+  childSessionId?: string | null;
   /** The correlation id. Every tool call has one, so that the entry of a late result can be found in a
    * stored conversation. */
   corrId?: string | null;
@@ -365,6 +367,16 @@ export type Outcome =
 /** The user cancelled it. */
 | "cancelled";
 
+/** The session from which another one was started, and how. */
+export type Parent = {
+  /** The call of that session that started it. */
+  corr_id?: string | null;
+  /** How the session was started from it. */
+  relation: Relation;
+  /** The agent's id of that session. */
+  session_id: string;
+};
+
 export type PatchOp = "add" | "replace";
 
 /** One change of a conversation: a JSON Patch (RFC 6902) with one operation, for the document that begins as
@@ -380,6 +392,15 @@ export type Range_of_uint = {
   end: number;
   start: number;
 };
+
+/** How a session was started from another one. */
+export type Relation =
+/** The agent delegated work to it: it is a part of the other session. */
+| "sub_agent"
+/** The user went on from a copy of the other session: it is a session of its own. */
+| "fork"
+/** It is a later part of the other session, in a log of its own. */
+| "continuation";
 
 /** Facts about a session. Each is `None` until the log states it. Fields may be added: end a
  * literal with `..Session::default()`. */
@@ -405,8 +426,8 @@ export type Session = {
   outcome?: Outcome | null;
   /** The reason for its end, in the log's own wording. */
   outcome_reason?: string | null;
-  /** The session from which this one was started, as a sub-agent or a fork. */
-  parent_session_id?: string | null;
+  /** The session from which this one was started. */
+  parent?: Parent | null;
   /** The provider of the model: `openai`, .. OpenTelemetry's `gen_ai.provider.name`. */
   provider?: string | null;
   /** The configured reasoning effort of the model. */

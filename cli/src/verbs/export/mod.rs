@@ -107,7 +107,7 @@ where
         let mut emitter = make();
         let database = args.database.open(program)?;
         let session = find::session(&*database, &args.session.to_string_lossy(), &args.filters)?;
-        database.events(session, |event| drop(emitter.emit(&event)))?;
+        database.nested_events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
         return Ok((vec![emitter], database.exit_code()));
     }

@@ -90,7 +90,7 @@ impl Site<'_> {
     where
         M: Emitter<DomainEvent, Infallible>,
     {
-        self.database.events(session, |event| drop(emitter.emit(&event)))?;
+        self.database.nested_events(session, |event| drop(emitter.emit(&event)))?;
         drop(emitter.finish());
         Ok(emitter)
     }

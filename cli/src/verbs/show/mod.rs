@@ -124,7 +124,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     let mut shown = Shown::new(args, entry)?;
     let mut out = BufWriter::new(Output::paged());
     let mut written = Ok(());
-    database.events(row, |event| {
+    database.nested_events(row, |event| {
         if written.is_ok() {
             written = shown.emit(&event).into_iter().try_for_each(|text| writeln!(out, "{text}"));
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write as _};
 
-use foldline_domain::{ActionType, CorrId};
+use foldline_domain::{ActionType, CorrId, SessionId};
 
 use crate::{
     NewEntry, ToolRow,
@@ -158,6 +158,7 @@ impl Copied {
             tool.duration_ms.map(signed).into(),
             tool.exit_code.map(i64::from).into(),
             CopyField::Truth(tool.output_json),
+            tool.child_session_id.as_ref().map(SessionId::as_str).into(),
             tool.action.as_str().into(),
         ]);
         let mut paths: Vec<_> = tool.paths.iter().collect();

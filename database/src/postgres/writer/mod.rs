@@ -153,8 +153,9 @@ impl<'s> RowWriter<'s> {
     ) -> Result<(), PostgresFailure> {
         let stated =
             |stated: &Option<Text>| stated.as_ref().map(|it| text(&it.decode()).into_owned());
-        let Session { session_id, parent_session_id, .. } = &part.facts;
+        let Session { session_id, parent, .. } = &part.facts;
         let facts = &part.facts;
+        let call = parent.as_ref().and_then(|parent| parent.corr_id.as_ref());
         let id_text = |id: &Option<SessionId>| id.as_ref().map(|id| text(id.as_str()).into_owned());
         let own_task = session_id.clone().filter(|_| task.is_none());
         let tools = facts.tools.as_ref().and_then(|tools| foldline_json::to_string(tools).ok());
@@ -177,7 +178,9 @@ impl<'s> RowWriter<'s> {
                        last_at = greatest(last_at, $19), entries = $20, provider = coalesce($21, provider),
                        branch = coalesce($22, branch), title_line = coalesce($23, title_line),
                        prompt_line = coalesce(prompt_line, $24),
-                       any_prompt_line = coalesce(any_prompt_line, $25)
+                       any_prompt_line = coalesce(any_prompt_line, $25),
+                       parent_relation = coalesce($26, parent_relation),
+                       parent_call = coalesce($27, parent_call)
                    WHERE id = $1";
         self.session.run(
             sql,
@@ -192,7 +195,7 @@ impl<'s> RowWriter<'s> {
                 &stated(&facts.cwd),
                 &stated(&facts.title),
                 &encoded(tools),
-                &id_text(parent_session_id),
+                &facts.parent_session_id().map(|id| text(id.as_str())),
                 &facts.outcome.map(Outcome::as_str),
                 &stated(&facts.outcome_reason),
                 &facts.turns.map(signed),
@@ -207,6 +210,8 @@ impl<'s> RowWriter<'s> {
                 &encoded(title_line),
                 &encoded(line(false)),
                 &encoded(line(true)),
+                &parent.as_ref().map(|parent| parent.relation.as_str()),
+                &call.map(|call| text(call.as_str())),
             ],
         )?;
         Ok(())

@@ -182,7 +182,9 @@ impl<'t> SourceWriter<'t> {
                        first_at = min(coalesce(first_at, ?18), coalesce(?18, first_at)),
                        last_at = max(coalesce(last_at, ?19), coalesce(?19, last_at)),
                        entries = ?20, provider = coalesce(?21, provider),
-                       branch = coalesce(?22, branch)
+                       branch = coalesce(?22, branch),
+                       parent_relation = coalesce(?23, parent_relation),
+                       parent_call = coalesce(?24, parent_call)
                    WHERE id = ?1";
         run(
             self.transaction,
@@ -198,7 +200,7 @@ impl<'t> SourceWriter<'t> {
                 text(&facts.cwd),
                 text(&facts.title),
                 tools,
-                facts.parent_session_id.as_ref().map(SessionId::as_str),
+                facts.parent_session_id().map(SessionId::as_str),
                 facts.outcome.map(Outcome::as_str),
                 text(&facts.outcome_reason),
                 facts.turns.map(signed),
@@ -210,6 +212,8 @@ impl<'t> SourceWriter<'t> {
                 session.entries,
                 text(&facts.provider),
                 text(&facts.branch),
+                facts.parent.as_ref().map(|parent| parent.relation.as_str()),
+                facts.parent.as_ref().and_then(|parent| Some(parent.corr_id.as_ref()?.as_str())),
             ],
         )?;
         sum_sessions(self.transaction, "id = ?1", [session.id])

@@ -1,6 +1,6 @@
 //! Tool calls and the paths that they touch.
 
-use foldline_domain::CorrId;
+use foldline_domain::{CorrId, SessionId};
 use rusqlite::{Statement, params};
 
 use super::super::{crc::execute_summed, statements::run};
@@ -16,9 +16,9 @@ impl SourceWriter<'_> {
     ) -> rusqlite::Result<u64> {
         let mut insert = self.transaction.prepare_cached(
             "INSERT INTO tool_calls (session, corr_id, kind, action_name, tool_name, status,
-                                     reason, duration_ms, exit_code, output_json, action,
-                                     crc32, entry)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                     reason, duration_ms, exit_code, output_json, child_session_id,
+                                     action, crc32, entry)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?;
         let mut added = 0;
         for (entry, corr_id, tool) in tools {
@@ -47,8 +47,8 @@ impl SourceWriter<'_> {
         let mut update = self.transaction.prepare_cached(
             "UPDATE tool_calls SET session = ?1, corr_id = ?2, kind = ?3, action_name = ?4, tool_name = ?5,
                                    status = ?6, reason = ?7, duration_ms = ?8, exit_code = ?9,
-                                   output_json = ?10, action = ?11, crc32 = ?12
-             WHERE entry = ?13",
+                                   output_json = ?10, child_session_id = ?11, action = ?12, crc32 = ?13
+             WHERE entry = ?14",
         )?;
         if write(&mut update, entry, session, corr_id, tool)? == 0 {
             // A text became a call, whose arguments are not in the search index.
@@ -82,6 +82,7 @@ fn write(
         tool.duration_ms.map(signed),
         tool.exit_code,
         tool.output_json,
+        tool.child_session_id.as_ref().map(SessionId::as_str),
         tool.action,
     ];
     execute_summed(statement, row, Some(entry))

@@ -10,7 +10,7 @@ use super::super::{
     action::{ActionType, CommandExitStatus, FileChange, ToolResult},
     content::{Content, Image, moved},
     entry::{NormalizedEntry, ToolStatus},
-    id::CorrId,
+    id::{CorrId, SessionId},
     size::{length_of_extra, length_of_images},
 };
 
@@ -59,6 +59,9 @@ pub struct ToolOutcome<W = ()> {
     pub duration_ms: Option<u64>,
     /// When it ended.
     pub timestamp: Option<Timestamp>,
+    /// The session that the call started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_session_id: Option<SessionId>,
     /// Further fields, for the entry's metadata.
     pub extra: Vec<(String, Json)>,
     #[serde(skip)]
@@ -93,6 +96,7 @@ impl<W> ToolOutcome<W> {
             detail: None,
             duration_ms: None,
             timestamp,
+            child_session_id: None,
             extra: Vec::new(),
             wording: PhantomData,
         }
@@ -210,6 +214,9 @@ impl<W: ResultParser> CallResult for ToolOutcome<W> {
         }
         if !self.extra.is_empty() {
             call.metadata_mut().extra.extend(self.extra);
+        }
+        if self.child_session_id.is_some() {
+            call.metadata_mut().child_session_id = self.child_session_id;
         }
         if !self.images.is_empty() {
             call.metadata_mut().images = self.images;

@@ -58,8 +58,9 @@ pub(super) fn take<'a>(kind: &str, object: &mut Object<'a>) -> Option<ClaudeSess
         }
         "fork-context-ref" => {
             object.ignore(&["parentLastUuid", "contextLength"]);
-            let parent_session_id = object.str("parentSessionId").map(SessionId::from);
-            return facts(Session { parent_session_id, ..Session::default() });
+            let parent = object.str("parentSessionId");
+            let parent = parent.map(|id| Box::new(Parent::of_agent(&*id)));
+            return facts(Session { parent, ..Session::default() });
         }
         _ => {}
     }

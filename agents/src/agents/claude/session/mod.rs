@@ -38,6 +38,10 @@ use crate::{
 pub struct ClaudeSession {
     /// The title in the file next to the log.
     title: Option<Text>,
+    /// The call that started the sub-agent of the log.
+    call: Option<CorrId>,
+    /// The sub-agent that made that call.
+    caller: Option<SessionId>,
 }
 
 /// State between records, in addition to calls and facts.
@@ -92,9 +96,16 @@ impl Executor for ClaudeSession {
     type Memory = ClaudeSessionMemory;
 
     fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
+        if path.file_name()?.to_str()?.starts_with("agent-") {
+            let stated = beside(&path.with_extension("meta.json"))?;
+            let mut stated = Object::parse(&stated).ok()?;
+            let caller = stated.str("parentAgentId").map(SessionId::from);
+            return Some(Self { call: stated.corr_id("toolUseId"), caller, title: None });
+        }
         let stated = beside(&path.with_extension("").join("custom-title.json"))?;
         let title = Object::parse(&stated).ok()?.text("customTitle")?;
-        Some(Self { title: Some(title).filter(|title| !title.is_empty()) })
+        let title = Some(title).filter(|title| !title.is_empty());
+        Some(Self { title, ..Self::default() })
     }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
@@ -123,7 +134,7 @@ impl Executor for ClaudeSession {
     }
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
-        Step { cx, memory }.reduce(line, extra);
+        Step { cx, memory, file: self }.reduce(line, extra);
         if memory.file_title != self.title {
             memory.file_title.clone_from(&self.title);
             cx.session(Session { title: self.title.clone(), ..Session::default() });
@@ -170,6 +181,7 @@ impl ClaudeSessionMemory {
 struct Step<'s, 'c> {
     cx: &'s mut Cx<'c>,
     memory: &'s mut ClaudeSessionMemory,
+    file: &'s ClaudeSession,
 }
 
 impl Step<'_, '_> {
@@ -272,9 +284,13 @@ impl Step<'_, '_> {
         let session_id = session_id.as_ref().map(Text::decode);
         let forked_from = forked_from.as_ref().map(Text::decode);
         let (session_id, parent) = match (&agent, self.memory.is_agent_file) {
-            (Some(agent), true) => (Some(&**agent), session_id.as_deref()),
+            (Some(agent), true) => {
+                let caller = self.file.caller.clone().or(session_id.as_deref().map(Into::into));
+                let call = self.file.call.clone();
+                (Some(&**agent), caller.map(|id| Parent::of_agent(id).with_call(call)))
+            }
             (None, true) => (None, None),
-            _ => (session_id.as_deref(), forked_from.as_deref()),
+            _ => (session_id.as_deref(), forked_from.as_deref().map(Parent::of_fork)),
         };
         let is_other =
             session_id.is_some() && known.session_id.as_ref().map(SessionId::as_str) != session_id;
@@ -291,7 +307,7 @@ impl Step<'_, '_> {
         if is_other || has_news || authority.is_some() || started_at.is_some() {
             self.cx.session(Session {
                 session_id: session_id.map(SessionId::from),
-                parent_session_id: parent.map(SessionId::from),
+                parent: parent.map(Box::new),
                 version,
                 cwd,
                 branch,

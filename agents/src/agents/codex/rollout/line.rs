@@ -132,13 +132,20 @@ impl RolloutJson<'_> {
         let forked_from = payload.str("forked_from_id").map(SessionId::from);
         let parent = payload.str("parent_thread_id").map(SessionId::from);
         let spawned_by = payload.raw("source").and_then(parent_of_source);
-        let forked = forked_from.is_some() || payload.object("history_base").is_some();
+        let base = payload.object("history_base");
+        let forked = forked_from.is_some() || base.is_some();
+        let is_page = base.is_some_and(|base| base.has("thread_id"));
         let start = payload.u64("subagent_history_start_ordinal");
         let is_paginated = payload.str("history_mode").is_some_and(|mode| mode == "paginated");
         let facts = Session {
+            // A page without an original is a later part of the same thread.
+            parent: parent
+                .or(spawned_by)
+                .map(Parent::of_agent)
+                .or_else(|| forked_from.map(Parent::of_fork))
+                .or_else(|| own_id.as_deref().filter(|_| is_page).map(Parent::of_continuation))
+                .map(Box::new),
             session_id: own_id.map(SessionId::from),
-            // The session that started this one as a sub-agent, or from which it was forked.
-            parent_session_id: parent.or(spawned_by).or(forked_from),
             started_at: payload.timestamp("timestamp"),
             cwd: payload.text("cwd"),
             branch: payload.object("git").and_then(|mut git| git.text("branch")),

@@ -168,7 +168,7 @@ impl Step<'_, '_> {
             // page, or of the lines before its beginning.
             let before = session.counter.advance(total.since(&last), None);
             let is_lost = before.is_some() && !session.forked && !replayed;
-            if is_lost && self.cx.known().parent_session_id.is_none() {
+            if is_lost && self.cx.known().parent.is_none() {
                 let message =
                     "the log begins after other requests of its thread, which do not count";
                 self.cx.warning(Warning::new(WarningKind::MissingBeginning, message));

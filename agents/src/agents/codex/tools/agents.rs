@@ -81,7 +81,11 @@ impl<'a> AgentCall<'a> {
     }
 
     pub(super) fn result(&self) -> CodexResult {
-        result::of_status(&self.status, self.states.clone().map(ToolResult::Text))
+        let result = result::of_status(&self.status, self.states.clone().map(ToolResult::Text));
+        // Other calls name the agents that they instruct or await.
+        let child = self.threads.first().filter(|_| self.tool == "spawn_agent");
+        let child_session_id = child.map(|thread| SessionId::from(&*thread.decode()));
+        CodexResult { child_session_id, ..result }
     }
 }
 

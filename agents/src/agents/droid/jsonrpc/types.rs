@@ -317,7 +317,7 @@ pub(super) fn facts(given: &mut Object<'_>) -> Session {
             .map(Authority::of_mode)
             .map(Box::new),
         session_id: given.str("sessionId").map(Into::into),
-        parent_session_id: given.str("callingSessionId").map(Into::into),
+        parent: given.str("callingSessionId").map(|id| Box::new(Parent::of_agent(&*id))),
         ..Session::default()
     }
 }

@@ -115,8 +115,8 @@ impl Executor for GeminiSession {
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
         let SessionRecord { facts, messages, rewound_to } = line;
         if !std::mem::replace(&mut memory.has_begun, true) {
-            let (parent_session_id, cwd) = (self.parent.clone(), self.cwd.clone());
-            cx.session(Session { parent_session_id, cwd, ..Session::default() });
+            let parent = self.parent.clone().map(|parent| Box::new(Parent::of_agent(parent)));
+            cx.session(Session { parent, cwd: self.cwd.clone(), ..Session::default() });
         }
         let mut extra = Some(extra);
         if facts != Session::default() {
@@ -243,11 +243,11 @@ impl GeminiSessionMemory {
     }
 
     fn call(&mut self, call: Call<'_>, meta: Meta, cx: &mut Cx<'_>) {
-        let Call { id, name, args, status, at, body, is_error, diff } = call;
+        let Call { id, agent_id, name, args, status, at, body, is_error, diff } = call;
         if id.as_ref().is_some_and(|id| self.ended.contains(id)) {
             return;
         }
-        let mapped = gemini::map(&name, args, cx.cwd().as_deref());
+        let mapped = gemini::map(&name, args, cx.cwd().as_deref()).starting(agent_id);
         cx.call_again(id.clone(), &name, mapped, meta);
         let ended = match &*status {
             "success" => textual_result::status(is_error, false, None),

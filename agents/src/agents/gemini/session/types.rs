@@ -39,6 +39,8 @@ pub enum Author {
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     pub id: Option<CorrId>,
+    /// The session of a sub-agent that the call started.
+    pub agent_id: Option<SessionId>,
     pub name: Cow<'a, str>,
     pub args: Option<Raw<'a>>,
     pub status: Cow<'a, str>,
@@ -155,7 +157,7 @@ fn content_of(raw: Raw<'_>) -> Content {
 
 impl<'a> Call<'a> {
     fn take(given: &mut Object<'a>) -> Self {
-        given.ignore(&["displayName", "description", "renderOutputAsMarkdown", "agentId"]);
+        given.ignore(&["displayName", "description", "renderOutputAsMarkdown"]);
         let (mut lines, mut is_error) = (Vec::new(), false);
         for part in given.array("result").unwrap_or_default() {
             let mut part = value::object(part).unwrap_or_default();
@@ -170,6 +172,7 @@ impl<'a> Call<'a> {
         let shown = given.raw("resultDisplay").and_then(value::object);
         Self {
             id: given.corr_id("id"),
+            agent_id: given.str("agentId").map(SessionId::from),
             name: given.str("name").unwrap_or_default(),
             args: given.raw("args"),
             status: given.str("status").unwrap_or_default(),

@@ -103,10 +103,11 @@ impl<'a> SessionDocument<'a> {
 fn take_facts(info: &mut Object<'_>) -> (Session, Option<Text>) {
     let facts = Session {
         session_id: info.str("id").map(SessionId::from),
-        parent_session_id: ["parentID", "forkSessionID"]
-            .into_iter()
-            .find_map(|key| info.str(key))
-            .map(SessionId::from),
+        parent: info
+            .str("parentID")
+            .map(|id| Parent::of_agent(&*id))
+            .or_else(|| info.str("forkSessionID").map(|id| Parent::of_fork(&*id)))
+            .map(Box::new),
         title: info.text("title"),
         version: info.text("version"),
         cwd: info.text("directory"),

@@ -106,9 +106,13 @@ fn take_session(object: &mut Object<'_>, session: &mut Session) -> bool {
     let agent_id = object.str("agentId").map(SessionId::from);
     // The records of a sub-agent name its parent session.
     let is_sidechain = object.bool("isSidechain").unwrap_or(false) && agent_id.is_some();
-    let (id, parent) = if is_sidechain { (agent_id, id) } else { (id, origin) };
+    let (id, parent) = if is_sidechain {
+        (agent_id, id.map(Parent::of_agent))
+    } else {
+        (id, origin.map(Parent::of_fork))
+    };
     session.session_id = id;
-    session.parent_session_id = parent.or(session.parent_session_id.take());
+    session.parent = parent.map(Box::new).or(session.parent.take());
     session.cwd = object.text("cwd");
     session.branch = object.text("gitBranch").filter(|branch| !branch.is_empty());
     session.version = object.text("version");
@@ -190,7 +194,8 @@ impl<'a> SessionJson<'a> {
             "goal_state" => "goal",
             "custom_title" | "parent_session" | "session_model" => {
                 session.title = payload.text("customTitle");
-                session.parent_session_id = payload.str("parentSessionId").map(SessionId::from);
+                let parent = payload.str("parentSessionId");
+                session.parent = parent.map(|id| Box::new(Parent::of_continuation(&*id)));
                 session.model = payload.text("modelId");
                 payload.ignore(&["titleSource", "authType", "baseUrl", "isRuntime"]);
                 object.ignore(&["systemPayload"]);
