@@ -27,6 +27,7 @@ mod reducing;
 mod registry;
 pub mod report;
 mod sessions;
+mod siblings;
 #[cfg(feature = "databases")]
 pub mod sqlite;
 pub mod tutorial;
@@ -35,8 +36,8 @@ pub mod wire;
 pub use self::{
     action::MappedCall,
     agents::{
-        acp, amp, claude, cline, codex, copilot, copilot_chat, cursor, droid, gemini, goose, grok,
-        kimi, opencode, pi, qwen,
+        acp, amp, antigravity, claude, cline, codex, copilot, copilot_chat, cursor, droid, gemini,
+        goose, grok, hermes, kimi, opencode, pi, qwen, zed,
     },
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},

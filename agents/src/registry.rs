@@ -5,22 +5,25 @@ use foldline::source::Openers;
 use super::{
     acp::Acp,
     amp::{Amp, AmpThread},
+    antigravity::Antigravity,
     claude::{ClaudeSession, ClaudeStream},
     cline::Cline,
     codex::{CodexExec, CodexRollout},
     copilot::Copilot,
     copilot_chat::CopilotChat,
-    cursor::{Cursor, CursorTranscript},
+    cursor::{Cursor, CursorChat, CursorTranscript},
     droid::{Droid, DroidJsonrpc, DroidSession, DroidSettings},
     dynamic::DynExecutor,
     gemini::{Gemini, GeminiSession},
     goose::Goose,
     grok::Grok,
+    hermes::Hermes,
     kimi::Kimi,
     opencode::{Opencode, OpencodeSession},
     pi::Pi,
     qwen::{Qwen, QwenSession},
     wire::Object,
+    zed::Zed,
 };
 use crate::executor::Format;
 use crate::recogniser::{Evidence, Judge};
@@ -86,12 +89,16 @@ impl Registry {
             .with(Copilot)
             .with(Cursor)
             .with(CursorTranscript::default())
+            .with(CursorChat::default())
             .with(Pi)
             .with(Kimi::default())
             .with(Goose::default())
             .with(Cline)
             .with(CopilotChat::default())
             .with(Grok)
+            .with(Zed::default())
+            .with(Hermes::default())
+            .with(Antigravity::default())
             .with(Acp)
     }
 

@@ -14,12 +14,12 @@ use foldline::{
     source::{self, StoredLog},
 };
 use rusqlite::{
-    Connection, OpenFlags, Row,
+    Connection, OpenFlags, Params, Row, ToSql,
     config::DbConfig,
     hooks::{AuthContext, Authorization},
-    types::ValueRef,
+    types::{FromSql, ValueRef},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The magic bytes of SQLite's files.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -55,6 +55,17 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
         _ => Authorization::Allow,
     }))?;
     Ok(connection)
+}
+
+/// Opens a file that begins with `head` as a log, if it is a database that `is_one` accepts.
+pub(crate) fn open(
+    path: &Path,
+    head: &[u8],
+    is_one: impl FnOnce(&Connection) -> bool,
+    write: WriteLines,
+) -> Option<Box<dyn StoredLog>> {
+    let connection = head.starts_with(MAGIC).then(|| connect(path).ok())??;
+    is_one(&connection).then(|| Box::new(StoredDatabase::new(path, write)) as _)
 }
 
 /// Writes the content of a database in lines.
@@ -100,6 +111,54 @@ pub fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Value>> {
             Some(String::from_utf8_lossy(bytes).into_owned().into())
         }
     })
+}
+
+/// The fields of a row; a column with NULL has none.
+pub(crate) type Fields = Map<String, Value>;
+
+/// Visits the rows of a query as objects.
+///
+/// # Errors
+/// The database cannot be read, or `visit` fails.
+pub(crate) fn for_each(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    mut visit: impl FnMut(Fields) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut statement = connection.prepare_cached(sql).map_err(io::Error::other)?;
+    let names: Vec<_> = statement.column_names().map(str::to_owned).collect();
+    let mut rows = statement.query(parameters).map_err(io::Error::other)?;
+    while let Some(row) = rows.next().map_err(io::Error::other)? {
+        let mut fields = Fields::new();
+        for (index, name) in names.iter().enumerate() {
+            let stored = value(row, index).map_err(io::Error::other)?;
+            fields.extend(stored.map(|stored| (name.clone(), stored)));
+        }
+        visit(fields)?;
+    }
+    Ok(())
+}
+
+/// Whether a table has a column; it has none if there is no such table.
+pub(crate) fn has(connection: &Connection, table: &str, column: &str) -> bool {
+    columns(connection, table).is_ok_and(|columns| columns.iter().any(|it| it == column))
+}
+
+/// The first value of a query with one parameter.
+pub(crate) fn cell<T: FromSql>(
+    connection: &Connection,
+    sql: &str,
+    parameter: impl ToSql,
+) -> Option<T> {
+    let mut statement = connection.prepare_cached(sql).ok()?;
+    statement.query_row([parameter], |row| row.get(0)).ok()
+}
+
+/// Those of the wanted columns, separated by spaces, that a table has. Releases of a program have different ones.
+pub(crate) fn existing(connection: &Connection, table: &str, wanted: &str) -> String {
+    let existing = wanted.split(' ').filter(|column| has(connection, table, column));
+    existing.collect::<Vec<_>>().join(", ")
 }
 
 /// The names of the columns of a table; none if there is no such table.

@@ -2,26 +2,13 @@
 
 use std::{fs, path::Path};
 
-use foldline_agents::{DynExecutor, Registry, cline::Cline};
 use foldline_domain::{Conversation, Session, TokenUsage};
-use foldline_testkit::run;
 use serde_json::{Value, json};
 
-/// The lines of a file, as they are opened.
-fn lines(path: &Path) -> String {
-    let mut log = Registry::builtin().openers().open_regular(path).unwrap();
-    let mut bytes = Vec::new();
-    loop {
-        match log.read().unwrap() {
-            [] => return String::from_utf8(bytes).unwrap(),
-            more => bytes.extend_from_slice(more),
-        }
-    }
-}
+use crate::opened::{self, lines, number};
 
 fn conversation(lines: &str) -> Conversation {
-    let events = run::sourced_events(&DynExecutor::new(Cline), [lines.as_bytes()]);
-    events.iter().map(|event| &event.item).collect()
+    opened::conversation("cline", lines)
 }
 
 fn fixture(name: &str) -> Conversation {
@@ -114,11 +101,9 @@ fn the_files_of_a_task_are_one_log() {
             for name in ["api_conversation_history.json", "task_metadata.json"] {
                 assert_eq!(lines(&folder.join(name)), log, "{name}");
             }
-            let number = |name: &str| {
-                let log = Registry::builtin().openers().open_regular(folder.join(name)).unwrap();
-                log.status().unwrap().unwrap().inode
-            };
-            assert_eq!(number("api_conversation_history.json"), number("ui_messages.json"));
+            let [messages, shown] = ["api_conversation_history.json", "ui_messages.json"]
+                .map(|name| number(&folder.join(name)));
+            assert_eq!(messages, shown);
             let whole = conversation(&log);
             assert_eq!(used(&whole), (Some(1 + 2 + 2 * 55), Some(20), Some(0.5)));
             assert_eq!(calls(&whole), [("ls pen".to_owned(), "success")]);

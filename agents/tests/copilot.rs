@@ -1,11 +1,15 @@
 //! Copilot's events: every fixture, from bytes to the conversation.
 
+use std::fs;
+
 use foldline_domain::{
     ActionType, CommandExitStatus, DomainEvent, Outcome, TokenUsage, ToolStatus, WarningKind,
 };
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::opened::{conversation, lines};
 use crate::replay::{
     Replay, all_logs, check_all_known, check_laws, counts, fixture, is_regular, survives_any_value,
 };
@@ -351,4 +355,55 @@ fn nothing_odd_is_lost() {
     assert_eq!(log.warnings(WarningKind::UnclaimedResult), 1);
     assert_eq!(log.warnings(WarningKind::InferredResult), 1);
     assert_eq!(log.usage().output_tokens, Some(3));
+}
+
+/// Where the database has the requests of a session, they are its tokens, also of a compaction.
+#[test]
+fn requests_of_the_database_are_the_tokens_of_a_session() {
+    let usage = log("stored").usage();
+    let counted = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens);
+    assert_eq!(counted, (Some(3009), Some(39), Some(2300)));
+}
+
+#[test]
+fn the_requests_of_a_killed_session_are_among_its_events() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("session-state/s-9/events.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let event = |kind: &str, second: u64, data: Value| {
+        json!({"type": kind, "data": data, "id": "e", "parentId": null,
+            "timestamp": format!("2026-09-23T08:00:0{second}.000Z")})
+    };
+    let events = [
+        event("session.start", 0, json!({"sessionId": "s-9", "context": {"cwd": "/srv/sage"}})),
+        event(
+            "assistant.message",
+            2,
+            json!({"messageId": "m1", "content": "Ok.", "outputTokens": 10}),
+        ),
+    ];
+    let text: String = events.iter().map(|event| format!("{event}\n")).collect();
+    fs::write(&path, &text).unwrap();
+    assert_eq!(lines(&path), text);
+    let connection = Connection::open(home.path().join("session-store.db")).unwrap();
+    // An older release, which lacks columns.
+    let rows = "
+        CREATE TABLE assistant_usage_events (id INTEGER PRIMARY KEY, session_id TEXT, created_at TEXT, model TEXT,
+            input_tokens INTEGER, output_tokens INTEGER, initiator TEXT);
+        INSERT INTO assistant_usage_events VALUES (1, 's-8', '2026-09-23T08:00:01.000Z', 'large-1', 5, 5, 'user');";
+    connection.execute_batch(rows).unwrap();
+    assert_eq!(lines(&path), text);
+    let rows = "
+        INSERT INTO assistant_usage_events VALUES (3, 's-9', '2026-09-23T08:00:03.000Z', 'large-2', 200, 20, 'compaction'),
+            (2, 's-9', '2026-09-23T08:00:01.000Z', 'large-1', 100, 10, 'user');";
+    connection.execute_batch(rows).unwrap();
+    // An event that is being written stays at the end.
+    fs::write(&path, format!("{text}{{\"type\":\"us")).unwrap();
+    let log = lines(&path);
+    assert_eq!(log.lines().count(), 6);
+    assert!(log.ends_with("\n{\"type\":\"us"));
+    let said = conversation(FORMAT, log.trim_end_matches("{\"type\":\"us"));
+    let usage = said.summary.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(300), Some(30)));
+    assert_eq!(said.summary.warnings.len(), 0);
 }

@@ -2,28 +2,14 @@
 
 use std::{fs, path::Path};
 
-use foldline_agents::{Registry, copilot_chat::CopilotChat};
+use foldline_agents::Registry;
 use foldline_domain::{Conversation, Session};
-use foldline_testkit::run;
 use serde_json::{Value, json};
 
-/// The lines of a file, as they are opened.
-fn lines(path: &Path) -> String {
-    let mut log = Registry::builtin().openers().open_regular(path).unwrap();
-    let mut bytes = Vec::new();
-    loop {
-        match log.read().unwrap() {
-            [] => return String::from_utf8(bytes).unwrap(),
-            more => bytes.extend_from_slice(more),
-        }
-    }
-}
+use crate::opened::{self, lines};
 
 fn conversation(path: &Path) -> Conversation {
-    let executor = foldline_agents::DynExecutor::new(CopilotChat::default());
-    let executor = executor.of_file(path, &|path| fs::read_to_string(path).ok());
-    let events = run::sourced_events(&executor, [lines(path).as_bytes()]);
-    events.iter().map(|event| &event.item).collect()
+    opened::conversation_at("copilot-chat", path)
 }
 
 fn journal(changes: &[Value]) -> String {

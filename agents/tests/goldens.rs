@@ -7,17 +7,20 @@ use std::{fs, path::Path};
 use foldline_agents::{
     Executor, ExecutorReducer,
     amp::AmpThread,
+    antigravity::Antigravity,
     claude::{ClaudeSession, ClaudeStream},
     cline::Cline,
     codex::{CodexExec, CodexRollout},
     copilot_chat::CopilotChat,
-    cursor::CursorTranscript,
+    cursor::{CursorChat, CursorTranscript},
     gemini::GeminiSession,
     goose::Goose,
     grok::Grok,
+    hermes::Hermes,
     kimi::Kimi,
     opencode::OpencodeSession,
     pi::Pi,
+    zed::Zed,
 };
 use foldline_domain::Conversation;
 use foldline_testkit::run;
@@ -36,6 +39,11 @@ fn every_fixture_is_as_it_was<E: Executor>(executor: E) {
         let name = format!("{format}__{}", log.file_stem().unwrap().to_str().unwrap());
         insta::assert_snapshot!(name, serde_json::to_string_pretty(&document).unwrap());
     }
+}
+
+#[test]
+fn antigravity() {
+    every_fixture_is_as_it_was(Antigravity::default());
 }
 
 #[test]
@@ -74,6 +82,11 @@ fn copilot_chat() {
 }
 
 #[test]
+fn cursor_chat() {
+    every_fixture_is_as_it_was(CursorChat::default());
+}
+
+#[test]
 fn cursor_transcript() {
     every_fixture_is_as_it_was(CursorTranscript::default());
 }
@@ -94,6 +107,11 @@ fn grok() {
 }
 
 #[test]
+fn hermes() {
+    every_fixture_is_as_it_was(Hermes::default());
+}
+
+#[test]
 fn kimi() {
     every_fixture_is_as_it_was(Kimi::default());
 }
@@ -106,4 +124,9 @@ fn opencode_session() {
 #[test]
 fn pi() {
     every_fixture_is_as_it_was(Pi);
+}
+
+#[test]
+fn zed() {
+    every_fixture_is_as_it_was(Zed::default());
 }

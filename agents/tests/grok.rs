@@ -2,26 +2,13 @@
 
 use std::{fs, path::Path};
 
-use foldline_agents::{DynExecutor, Registry, grok::Grok};
 use foldline_domain::{Conversation, Session};
-use foldline_testkit::run;
 use serde_json::{Value, json};
 
-/// The lines of a file, as they are opened.
-fn lines(path: &Path) -> String {
-    let mut log = Registry::builtin().openers().open_regular(path).unwrap();
-    let mut bytes = Vec::new();
-    loop {
-        match log.read().unwrap() {
-            [] => return String::from_utf8(bytes).unwrap(),
-            more => bytes.extend_from_slice(more),
-        }
-    }
-}
+use crate::opened::{self, lines};
 
 fn conversation(lines: &str) -> Conversation {
-    let events = run::sourced_events(&DynExecutor::new(Grok), [lines.as_bytes()]);
-    events.iter().map(|event| &event.item).collect()
+    opened::conversation("grok", lines)
 }
 
 fn update(at: u64, kind: &str, mut fields: Value) -> Value {

@@ -339,3 +339,22 @@ fn an_opencode_session_states_failures_and_open_calls() {
     assert_eq!(statuses(&failure), ["failed", "denied", "cancelled", "unfinished", "unfinished"]);
     assert_eq!(failure.summary.session.unwrap().outcome, Some(Outcome::Cancelled));
 }
+
+#[test]
+fn tokens_have_the_model_that_was_requested_by_the_alias() {
+    let journal = r#"{"type":"metadata","protocol_version":"1.4","created_at":1772614800000}
+{"type":"config.update","modelAlias":"mine","time":1772614800000}
+{"type":"llm.request","kind":"loop","model":"large-1","modelAlias":"mine","time":1772614801000}
+{"type":"usage.record","model":"mine","usage":{"inputOther":1,"output":1},"time":1772614802000}
+{"type":"usage.record","model":"other","usage":{"inputOther":1,"output":1},"time":1772614803000}
+{"type":"llm.request","kind":"loop","model":"large-2","modelAlias":"mine","time":1772614804000}
+{"type":"context.append_loop_event","event":{"type":"step.end","usage":{"inputOther":1,"output":1}},"time":1772614805000}
+{"type":"llm.request","kind":"loop","model":"large-3","modelAlias":"mine","time":1772614806000}"#;
+    let executor = DynExecutor::new(Kimi::default());
+    let events = run::sourced_events(&executor, [journal.as_bytes()]);
+    let models = events.into_iter().filter_map(|event| match event.item {
+        DomainEvent::Usage { model, .. } => Some(model.unwrap().to_string()),
+        _ => None,
+    });
+    assert_eq!(models.collect::<Vec<_>>(), ["large-1", "other", "large-2"]);
+}

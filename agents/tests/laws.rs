@@ -34,7 +34,7 @@ fn exceptions(format: &str) -> &'static [Law] {
         "droid-settings" => &[Law::OrderOfResults, Law::Balance, Law::Pairing],
         // A record states a call as a whole, or there are no results.
         "amp-thread" | "codex-exec" | "copilot-chat" | "cursor-transcript" | "gemini-session"
-        | "opencode" | "opencode-session" => &[Law::Pairing],
+        | "opencode" | "opencode-session" | "zed" => &[Law::Pairing],
         // Of a call with two outcomes, the first one counts.
         "cursor" => &[Law::EscapedText],
 

@@ -192,6 +192,26 @@ const LOGS: &[(&str, &str)] = &[
 {"chatRequest":{"requestId":"r","message":{"text":"hi"}}}"#,
     ),
     (
+        "zed",
+        r#"{"zedThread":"t1","facts":{"title":"t"}}
+{"zedThread":"t1","message":{"role":"user","content":[]}}"#,
+    ),
+    (
+        "hermes",
+        r#"{"hermesSession":"s1","facts":{"title":"t"}}
+{"hermesSession":"s1","message":{"role":"user","content":"hi"}}"#,
+    ),
+    (
+        "antigravity",
+        r#"{"antigravity":"a1","facts":{"cwd":"/w"}}
+{"antigravity":"a1","message":{"role":"user","content":"hi"}}"#,
+    ),
+    (
+        "cursor-chat",
+        r#"{"cursorChat":"c1","facts":{"title":"t"}}
+{"cursorChat":"c1","message":{"role":"user","content":"hi"}}"#,
+    ),
+    (
         "grok",
         r#"{"grokLine":{"type":"session","id":"s"}}
 {"grokLine":{"type":"user","content":[]}}

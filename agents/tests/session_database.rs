@@ -1,4 +1,4 @@
-//! The databases of opencode and Goose are their sessions, in lines.
+//! The databases of opencode, Goose, Zed and Hermes are their sessions, in lines.
 
 use std::{fs, path::Path};
 
@@ -7,6 +7,8 @@ use foldline_domain::{Conversation, DomainEvent};
 use foldline_testkit::run;
 use rusqlite::Connection;
 use serde_json::{Value, json};
+
+use crate::opened::{conversation, lines as content};
 
 /// The tables of an older release, which lacks columns.
 const TABLES: &str = "
@@ -38,17 +40,6 @@ fn add_message(connection: &Connection, session: &str, id: &str, created: i64, t
         let sql = "INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?5)";
         let part = format!("prt_{id}_{part}");
         connection.execute(sql, (part, id, session, created, data)).unwrap();
-    }
-}
-
-fn content(path: &Path) -> String {
-    let mut log = Registry::builtin().openers().open_regular(path).unwrap();
-    let mut bytes = Vec::new();
-    loop {
-        match log.read().unwrap() {
-            [] => return String::from_utf8(bytes).unwrap(),
-            more => bytes.extend_from_slice(more),
-        }
     }
 }
 
@@ -276,6 +267,113 @@ fn sessions_of_goose_are_lines() {
         rows[1],
         json!({"id": 2, "session_id": "1", "model": "spade-2", "input_tokens": 30})
     );
+}
+
+/// The tables of an older release of Zed, which lacks columns.
+const ZED: &str =
+    "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT NOT NULL, updated_at TEXT NOT NULL,
+    data_type TEXT NOT NULL, data BLOB NOT NULL);";
+
+fn add_thread(connection: &Connection, id: &str, updated: &str, data: &[u8]) {
+    let sql = "INSERT INTO threads (id, summary, updated_at, data_type, data) VALUES (?1, 'Graft', ?2, 'zstd', ?3)";
+    connection.execute(sql, (id, updated, data)).unwrap();
+}
+
+#[test]
+fn threads_of_zed_are_lines_of_the_newest_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("threads.db");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(ZED).unwrap();
+    let older = json!({"version": "0.2.0", "summary": "Older", "messages": [
+        {"id": 1, "role": "system", "segments": [{"type": "text", "text": "Rules."}]},
+        {"id": 2, "role": "user", "segments": [{"type": "text", "text": "Graft."}], "tool_uses": [], "tool_results": []},
+        {"id": 3, "role": "assistant", "segments": [{"type": "thinking", "text": "hm"}, {"type": "odd"}],
+            "tool_uses": [{"id": "t1", "name": "terminal", "input": {"command": "cut"}}],
+            "tool_results": [{"tool_use_id": "t1", "is_error": true, "content": "no knife"}]}]});
+    add_thread(&connection, "b", "2026-01-02T00:00:00+00:00", older.to_string().as_bytes());
+    let call = json!({"ToolUse": {"id": "t9", "name": "terminal", "raw_input": "", "input": {"command": "ls"}}});
+    let results = json!({"t9": {"tool_use_id": "t9", "is_error": false, "content": [{"Text": "twig"}], "output": 1}});
+    let mention = json!({"Mention": {"uri": "file:///srv/x", "content": "twig"}});
+    let messages = json!([
+        {"User": {"id": "u1", "content": [{"Text": "Graft"}, mention, {"Text": " now."}]}},
+        {"Agent": {"content": [{"RedactedThinking": "x"}, call], "tool_results": results}}, "Resume"]);
+    let newer = json!({"version": "0.3.0", "title": "Newer", "model": {"provider": "p", "model": "m"},
+        "messages": messages, "cumulative_token_usage": {"input_tokens": 3, "cache_read_input_tokens": 6}});
+    let compressed = ruzstd::encoding::compress_to_vec(
+        newer.to_string().as_bytes(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
+    add_thread(&connection, "a", "2026-01-03T00:00:00+00:00", &compressed);
+    add_thread(&connection, "c", "2026-01-01T00:00:00+00:00", &compressed[..20]);
+    let written = lines(&path);
+    assert_eq!(written[1], json!({"zedThread": "c", "document": "unreadable"}));
+    let of_older = &written[5]["message"]["content"];
+    assert_eq!((&of_older[1]["type"], of_older.as_array().unwrap().len()), (&"odd".into(), 4));
+    let [older, newer] = ["b", "a"].map(|thread| {
+        let of_it = |line: &&str| line.contains(&format!("\"zedThread\":\"{thread}\""));
+        let log = content(&path);
+        conversation("zed", &log.lines().filter(of_it).collect::<Vec<_>>().join("\n"))
+    });
+    let said = |of: &Conversation| -> Vec<String> {
+        let entries = of.entries.iter();
+        entries.map(|it| format!("{}: {}", it.entry_type.name(), it.content.decode())).collect()
+    };
+    assert_eq!(
+        said(&older)[..3],
+        ["system_message: Rules.", "user_message: Graft.", "thinking: hm"]
+    );
+    let tool = older.entries.iter().find_map(|entry| entry.tool()).unwrap();
+    assert_eq!((tool.status.name(), tool.action_type.name()), ("failed", "command_run"));
+    let words = [
+        "model_change: model: m",
+        "user_message: Graft file:///srv/x now.",
+        "system_message: [file:///srv/x]\ntwig",
+        "thinking: [REDACTED]",
+        "tool_use: ls",
+    ];
+    assert_eq!(said(&newer), words);
+    assert_eq!(newer.entries[4].tool().unwrap().status.name(), "success");
+    assert_eq!(newer.entries[1].metadata.as_ref().unwrap().message_id, Some("u1".into()));
+    assert_eq!(newer.summary.warnings.len(), 0);
+    let usage = newer.summary.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.cache_read_tokens), (Some(9), Some(6)));
+    // The first folder of a thread is its project.
+    let columns = "ALTER TABLE threads ADD COLUMN folder_paths TEXT; ALTER TABLE threads ADD COLUMN parent_id TEXT;
+                   UPDATE threads SET folder_paths = '/srv/a' || char(10) || '/srv/b', parent_id = 'z';";
+    connection.execute_batch(columns).unwrap();
+    let facts = &lines(&path)[6]["facts"];
+    assert_eq!((&facts["cwd"], &facts["parent"]), (&"/srv/a".into(), &"z".into()));
+}
+
+/// The tables of an older release of Hermes, which lacks columns.
+const HERMES: &str = r#"
+    CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, model TEXT, started_at REAL, input_tokens INTEGER, title TEXT);
+    CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT,
+        tool_calls TEXT, timestamp REAL, token_count INTEGER);
+    INSERT INTO sessions VALUES ('2', 'cli', 'm', 20.0, NULL, 'Later'), ('1', 'cli', 'm', 10.0, 70, 'Net');
+    INSERT INTO messages VALUES
+        (2, '1', 'assistant', NULL, NULL,
+            '[{"id":"c1","type":"function","function":{"name":"terminal","arguments":"{\"command\":\"ls\"}"}}]', 12.5, 3),
+        (1, '1', 'user', 'Current working directory: /srv/pond' || char(10) || 'Net.', NULL, NULL, 11.5, NULL),
+        (3, '1', 'tool', 'carp', 'c1', NULL, 13.5, NULL);"#;
+
+#[test]
+fn sessions_of_hermes_are_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    Connection::open(&path).unwrap().execute_batch(HERMES).unwrap();
+    let written = lines(&path);
+    let facts = &written[0]["facts"];
+    assert_eq!((&facts["title"], &facts["usage"]["input"]), (&"Net".into(), &70.into()));
+    assert_eq!((&facts["createdAt"], &facts["usedAt"]), (&10.0.into(), &13.5.into()));
+    assert_eq!(facts["cwd"], "/srv/pond");
+    assert_eq!(written[4]["hermesSession"], "2");
+    let said =
+        conversation("hermes", &content(&path).lines().take(4).collect::<Vec<_>>().join("\n"));
+    let tool = said.entries.iter().find_map(|entry| entry.tool()).unwrap();
+    assert_eq!((tool.status.name(), tool.action_type.name()), ("success", "command_run"));
+    assert_eq!(said.summary.warnings.len(), 0);
 }
 
 #[test]

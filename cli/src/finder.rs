@@ -15,7 +15,7 @@ use foldline_agents::Registry;
 use crate::homes::existing;
 
 /// The endings of the names of logs, before those of compressed files.
-const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "db"];
+const ENDINGS: [&str; 5] = ["jsonl", "json", "ndjson", "db", "vscdb"];
 
 /// The endings of compressed files.
 const COMPRESSED: [&str; 2] = ["gz", "zst"];

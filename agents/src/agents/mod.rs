@@ -5,6 +5,7 @@ mod editors;
 
 pub mod acp;
 pub mod amp;
+pub mod antigravity;
 pub mod claude;
 pub mod cline;
 pub mod codex;
@@ -15,7 +16,9 @@ pub mod droid;
 pub mod gemini;
 pub mod goose;
 pub mod grok;
+pub mod hermes;
 pub mod kimi;
 pub mod opencode;
 pub mod pi;
 pub mod qwen;
+pub mod zed;

@@ -5,6 +5,7 @@ pub mod anthropic;
 pub mod gemini;
 pub mod growing;
 pub mod jsonrpc;
+pub mod messages;
 pub mod notice;
 pub mod permission;
 pub mod recent_map;

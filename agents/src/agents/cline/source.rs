@@ -10,9 +10,10 @@ use foldline::{
     ledger::Identity,
     source::{Opener, StoredLog, status},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{MESSAGE, SHOWN, TASK};
+use crate::siblings::{document, facts, joined_status};
 
 /// Opens the files of a task, of which each is the whole task, and the files of a session of the command line program.
 ///
@@ -70,15 +71,7 @@ struct TaskLog {
 impl StoredLog for TaskLog {
     /// The metadata of all files; they are names of one log.
     fn status(&self, _: Identity) -> io::Result<Identity> {
-        let mut whole = status(&fs::metadata(&self.log)?);
-        for path in self.files() {
-            let Ok(file) = fs::metadata(path) else { continue };
-            let file = status(&file);
-            whole.size = whole.size.saturating_add(file.size);
-            whole.modified = whole.modified.max(file.modified);
-            whole.changed = whole.changed.zip(file.changed).map(|(one, other)| one.max(other));
-        }
-        Ok(whole)
+        Ok(joined_status(status(&fs::metadata(&self.log)?), self.files()))
     }
 
     fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
@@ -116,13 +109,13 @@ impl TaskLog {
     /// The lines of a task.
     fn task(&self) -> Option<TaskLines> {
         let folder = self.log.parent()?;
-        let beside = |name: &str| read(&folder.join(name)).unwrap_or_default();
+        let beside = |name: &str| document(&folder.join(name)).unwrap_or_default();
         let (mut item, metadata) = (beside("history_item.json"), beside("task_metadata.json"));
         let name = folder.file_name().and_then(|name| name.to_str());
         let id = name.filter(|_| folder.parent().is_some_and(|tasks| tasks.ends_with("tasks")));
         if let (Value::Null, Some(id)) = (&item, id) {
             // Cline lists its tasks in one file.
-            let list = read(&folder.join("../../state/taskHistory.json")).unwrap_or_default();
+            let list = document(&folder.join("../../state/taskHistory.json")).unwrap_or_default();
             let listed = list.as_array().into_iter().flatten().find(|listed| listed["id"] == *id);
             item = listed.cloned().unwrap_or_default();
         }
@@ -138,10 +131,10 @@ impl TaskLog {
             ("status", &item["status"]),
         ]);
         let shown = self.shown.as_ref().filter(|path| path.is_file());
-        let shown = shown.map_or(Some(Vec::new()), |path| list(read(path)?))?;
+        let shown = shown.map_or(Some(Vec::new()), |path| list(document(path)?))?;
         let messages =
-            if self.messages.is_file() { list(read(&self.messages)?)? } else { Vec::new() };
-        let mut lines = vec![(TASK, facts)];
+            if self.messages.is_file() { list(document(&self.messages)?)? } else { Vec::new() };
+        let mut lines = vec![(TASK, facts.into())];
         lines.extend(merge(latest(shown), messages));
         Some(lines)
     }
@@ -154,15 +147,15 @@ impl TaskLog {
 
     /// The lines of a session.
     fn session(&self) -> Option<TaskLines> {
-        let mut document = read(&self.messages)?;
-        let messages = list(document.get_mut("messages")?.take())?;
-        let manifest = read(&self.manifest()).unwrap_or_default();
+        let mut whole = document(&self.messages)?;
+        let messages = list(whole.get_mut("messages")?.take())?;
+        let manifest = document(&self.manifest()).unwrap_or_default();
         let metadata = &manifest["metadata"];
         // The messages state their tokens, and the manifest those of all of them.
         let is_stated = messages.iter().any(|message| message.get("metrics").is_some());
         let usage = if is_stated { &Value::Null } else { &metadata["usage"] };
         let facts = facts(&[
-            ("id", document.get("sessionId")?),
+            ("id", whole.get("sessionId")?),
             ("cwd", &manifest["cwd"]),
             ("title", &metadata["title"]),
             ("model", &manifest["model"]),
@@ -173,21 +166,8 @@ impl TaskLog {
             ("usage", usage),
         ]);
         let lines = messages.into_iter().map(|message| (MESSAGE, message));
-        Some([(TASK, facts)].into_iter().chain(lines).collect())
+        Some([(TASK, facts.into())].into_iter().chain(lines).collect())
     }
-}
-
-/// The stated facts; the first statement of each counts.
-fn facts(stated: &[(&str, &Value)]) -> Value {
-    let mut facts = Map::new();
-    for (name, value) in stated.iter().filter(|(_, value)| !value.is_null()) {
-        facts.entry(*name).or_insert_with(|| (*value).clone());
-    }
-    Value::Object(facts)
-}
-
-fn read(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 fn list(value: Value) -> Option<Vec<Value>> {

@@ -1,14 +1,22 @@
 //! GitHub's Copilot CLI: the events of a session, from `~/.copilot/session-state/<session>/events.jsonl` or `copilot
 //! --output-format json`.
+//!
+//! Newer releases keep a row for each request in a database of all sessions, `~/.copilot/session-store.db`. It is written at
+//! once, so that it has the tokens of a session that was killed. Its other tables repeat the events.
 
 mod action_mapper;
+#[cfg(feature = "databases")]
+mod source;
 mod types;
 
-use std::mem;
+use std::{mem, sync::Arc};
 
+use foldline::source::Opener;
 use foldline_domain::Digest;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "databases")]
+pub use self::source::CopilotSource;
 use self::types::{Call, Complete, Event, Message};
 use crate::{
     dialect::{
@@ -26,8 +34,15 @@ use crate::{
 /// - A call has three events with the same id: a message requests it, then it begins, then it ends. A permission is
 ///   requested before the message.
 /// - Messages state their output tokens. The end of the program states the tokens of all models.
+/// - Where the database has requests of a session, they are all of its tokens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copilot;
+
+/// The type of the line which says that lines of the database follow.
+const STORE: &str = "usage_store.opened";
+
+/// The type of a line with a request of the database.
+const STORED: &str = "usage_store.request";
 
 /// The maximum number of denied calls that are remembered.
 const REMEMBERED: usize = 256;
@@ -37,6 +52,9 @@ const REMEMBERED: usize = 256;
 pub struct CopilotMemory {
     streamed: Streamed,
     usage: RunUsage,
+    /// Whether the database states the usage.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_stored: bool,
     /// The system prompt, which is repeated after a compaction.
     prompt: Option<Digest>,
     /// The last thought, which the message may repeat.
@@ -51,10 +69,18 @@ type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Copilot {
     const FORMAT: Format = Format::new("copilot", "GitHub Copilot CLI, session events", "copilot")
-        .with_homes(&["~/.copilot/session-state"]);
+        .with_homes(&["~/.copilot/session-state"])
+        .with_no_logs(&["session-store.db"]);
     type Line<'a> = Event<'a>;
     type Result = TextualResult;
     type Memory = CopilotMemory;
+
+    fn openers(&self) -> Vec<Arc<dyn Opener>> {
+        vec![
+            #[cfg(feature = "databases")]
+            Arc::new(CopilotSource),
+        ]
+    }
 
     fn recognise(&self, object: &Object<'_>) -> Evidence {
         let kind = object.get_str("type").unwrap_or_default();
@@ -74,6 +100,9 @@ impl Executor for Copilot {
             Event::Session(session) => cx.session(session),
             Event::Said(said, (model, usage)) => {
                 notice::say(said, extra, cx);
+                if memory.is_stored {
+                    return;
+                }
                 // The totals at the end of the program exclude this usage.
                 cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
             }
@@ -102,6 +131,13 @@ impl Executor for Copilot {
             }
             Event::SubAgent(id) => memory.agents.push(agent, id),
             Event::Quiet => {}
+            Event::Store => memory.is_stored = true,
+            Event::Stored(id, (model, usage)) => {
+                let session = cx.known().session_id.as_ref();
+                let id = session.zip(id).map(|(session, id)| Text::from(format!("{session}/{id}")));
+                cx.usage_of_message(id, model, usage);
+            }
+            Event::Usage(_) if memory.is_stored => {}
             Event::Usage((model, usage)) => {
                 let usage = memory.usage.count(model.as_ref(), usage);
                 cx.usage_of(model, usage);
@@ -111,11 +147,17 @@ impl Executor for Copilot {
                     cx.entry(NormalizedEntryType::SystemMessage, "session ended", totals);
                 }
                 cx.session(Session { ended_at: cx.at, ..session });
-                for (model, usage) in memory.usage.settle(usages) {
+                let usages =
+                    if memory.is_stored { Vec::new() } else { memory.usage.settle(usages) };
+                for (model, usage) in usages {
                     cx.usage_of(model, usage);
                 }
             }
         }
+    }
+
+    fn is_ignored(&self, line: &Event<'_>) -> bool {
+        matches!(line, Event::Store)
     }
 
     fn end(&self, memory: &mut CopilotMemory, cx: &mut Cx<'_>) {
@@ -134,6 +176,7 @@ impl CopilotMemory {
     fn message(&mut self, message: Message<'_>, extra: Extra, cx: &mut Cx<'_>) {
         let Message { id, model, reasoning, content, calls, usage } = message;
         let used_by = model.clone().or_else(|| cx.known().model.clone());
+        let usage = if self.is_stored { TokenUsage::default() } else { usage };
         if let Some(usage) = self.usage.note(used_by.as_ref(), usage) {
             cx.usage_of_message(id.clone(), used_by, usage);
         }

@@ -2,6 +2,7 @@
 
 use foldline_domain::NormalizedEntryType::{Compaction, ErrorMessage, SystemMessage, UserMessage};
 
+use super::{STORE, STORED};
 use crate::{
     action::is_among,
     content,
@@ -39,6 +40,10 @@ pub enum Event<'a> {
     Usage(ModelUsage),
     /// `session.shutdown`: the end of the program, with the usage by model and further totals.
     Shutdown(Session, Vec<ModelUsage>, Extra),
+    /// The lines of the database follow.
+    Store,
+    /// The id and the usage of a request in the database.
+    Stored(Option<u64>, ModelUsage),
     /// An event that others repeat, or that is not part of the conversation.
     Quiet,
 }
@@ -164,6 +169,11 @@ impl<'a> Event<'a> {
                 more: data.text("deltaContent")?,
             },
             "assistant.usage" => Self::Usage(take_usage(&mut std::mem::take(data))),
+            STORE => Self::Store,
+            STORED => {
+                data.ignore(&["created_at"]);
+                Self::Stored(data.u64("id"), (data.text("model"), take_counters(data, COLUMNS)))
+            }
             "tool.execution_start" | "tool.user_requested" => {
                 Self::Start(Call::take(call, "toolName", data))
             }
@@ -187,6 +197,15 @@ impl<'a> Event<'a> {
 /// Token counters. The input includes cached input, the output includes reasoning.
 const COUNTERS: [&str; 5] =
     ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"];
+
+/// The same in the database.
+const COLUMNS: [&str; 5] = [
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+];
 
 /// Takes the usage of a model.
 fn take_usage(stated: &mut Object<'_>) -> ModelUsage {

@@ -74,7 +74,11 @@ impl StoredLog for ChatLog {
     fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
         let mut file = File::open(&self.0)?;
         let is_journal = self.0.extension().is_some_and(|ending| ending == "jsonl");
-        let (document, rest) = if is_journal { replay(&file)? } else { (whole(&file), Vec::new()) };
+        let (document, rest) = if is_journal {
+            replay(&file)?
+        } else {
+            (crate::siblings::document(&self.0), Vec::new())
+        };
         let Some(Value::Object(mut document)) = document else {
             file.rewind()?;
             return io::copy(&mut file, out).map(drop);
@@ -104,10 +108,6 @@ fn join_results(request: &mut Value) -> Option<()> {
         }
     }
     Some(())
-}
-
-fn whole(file: &File) -> Option<Value> {
-    serde_json::from_reader(BufReader::new(file)).ok()
 }
 
 /// A change of the document.

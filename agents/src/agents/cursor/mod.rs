@@ -1,14 +1,19 @@
-//! The Cursor agent: the stream of `cursor-agent --print --output-format stream-json`.
+//! The Cursor agent: the stream of `cursor-agent --print --output-format stream-json`, transcripts and chats.
 
 mod action_mapper;
 mod answer;
+mod chat;
+#[cfg(feature = "databases")]
+mod source;
 mod transcript;
 mod types;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::transcript::CursorTranscript;
+#[cfg(feature = "databases")]
+pub use self::source::CursorSource;
 use self::types::{JsonLine, ToolCall};
+pub use self::{chat::CursorChat, transcript::CursorTranscript};
 use crate::{
     dialect::notice::kind_of_answer,
     prelude::*,

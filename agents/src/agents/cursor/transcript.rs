@@ -9,6 +9,7 @@ use crate::{
     action::*,
     dialect::{
         anthropic::{BlockKind, Message},
+        messages::Parts,
         textual_result::TextualResult,
     },
     prelude::*,
@@ -49,8 +50,7 @@ type Cx<'s> = Context<'s, TextualResult>;
 impl Executor for CursorTranscript {
     const FORMAT: Format =
         Format::new("cursor-transcript", "Cursor agent, transcript file", "cursor")
-            .with_homes(&["~/.cursor/projects"])
-            .with_unread(&["~/.cursor/chats"]);
+            .with_homes(&["~/.cursor/projects"]);
     type Line<'a> = TranscriptLine<'a>;
     type Result = TextualResult;
     type Memory = TranscriptMemory;
@@ -136,17 +136,28 @@ impl TranscriptMemory {
             let more = cx.unknown_fields("block", &block.unknown);
             meta.extra.extend(more);
             match block.kind {
-                BlockKind::Text(content) if kind == NormalizedEntryType::UserMessage => {
-                    prompt(content, &mut meta, cx);
+                BlockKind::Text(content) => {
+                    let parts = match kind {
+                        NormalizedEntryType::UserMessage => {
+                            let (parts, at) = sent(content);
+                            cx.at = cx.at.or(at);
+                            parts
+                        }
+                        _ => answered(content),
+                    };
+                    for (kind, content) in parts {
+                        cx.entry(kind, content, meta.next());
+                    }
                 }
-                BlockKind::Text(content) => words(content, &mut meta, cx),
                 BlockKind::Thinking(text) => {
                     cx.entry(NormalizedEntryType::Thinking, text, meta.next());
                 }
                 BlockKind::ToolUse(call) => {
                     self.calls += 1;
                     let id = CorrId::from(format!("call {}", self.calls).as_str());
-                    let mapped = map(&call.name, call.input, cx.cwd().as_deref());
+                    let (name, cwd) = (&*call.name, cx.cwd());
+                    let act = |given: &mut Object<'_>| action(name, given, cwd.as_deref());
+                    let mapped = MappedCall::of(name, call.input, || is_plain(name), act);
                     cx.call(Some(id.clone()), &call.name, mapped, meta.next());
                     cx.result(Some(id), TextualResult::new(ToolStatus::Unknown, None));
                 }
@@ -166,30 +177,30 @@ impl TranscriptMemory {
     }
 }
 
-/// The text of a message of the person, apart from the context that Cursor adds.
-fn prompt(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
+/// The text of a message of the person, apart from the context that Cursor adds, and the time in that.
+pub(super) fn sent(content: Content) -> (Parts, Option<Timestamp>) {
     let TypedText { typed, context, at } = TypedText::read(&content.text.decode());
-    cx.at = cx.at.or(at);
+    let mut parts = Parts::new();
     if !context.is_empty() {
-        cx.entry(NormalizedEntryType::SystemMessage, context, meta.next());
+        parts.push((NormalizedEntryType::SystemMessage, context.into()));
     }
     if let Some(typed) = typed {
-        let content = content.cut(|_| typed.into());
-        cx.entry(NormalizedEntryType::UserMessage, content, meta.next());
+        parts.push((NormalizedEntryType::UserMessage, content.cut(|_| typed.into())));
     }
+    (parts, at)
 }
 
 /// The text of a message of the agent, apart from the mark in place of a thought.
-fn words(content: Content, meta: &mut Meta, cx: &mut Cx<'_>) {
+pub(super) fn answered(content: Content) -> Parts {
     let words = without_mark(&content.text.decode()).map(Text::from);
-    match words {
-        None => cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next()),
-        Some(words) => {
-            if !words.is_empty() {
-                let content = content.cut(|_| words);
-                cx.entry(NormalizedEntryType::AssistantMessage, content, meta.next());
-            }
-            cx.entry(NormalizedEntryType::Thinking, REDACTED, meta.next());
+    let Some(words) = words else {
+        return vec![(NormalizedEntryType::AssistantMessage, content)];
+    };
+    let thought = (NormalizedEntryType::Thinking, REDACTED.into());
+    match words.is_empty() {
+        true => vec![thought],
+        false => {
+            vec![(NormalizedEntryType::AssistantMessage, content.cut(|_| words)), thought]
         }
     }
 }
@@ -209,14 +220,19 @@ struct TypedText {
 }
 
 impl TypedText {
-    /// Everything that is not between the tags of the person's text is context. A text without them is the person's.
+    /// Everything that is not between the tags of the person's text is context. A text without them is the person's,
+    /// unless it describes their machine.
     fn read(text: &str) -> Self {
         let inner = text.split_once("<user_query>").and_then(|(before, rest)| {
             let (typed, after) = rest.rsplit_once("</user_query>")?;
             Some((before, typed, after))
         });
         let Some((before, typed, after)) = inner else {
-            return Self { typed: Some(text.to_owned()), context: String::new(), at: None };
+            let text = text.to_owned();
+            let is_context = text.starts_with("<user_info>");
+            let (typed, context) =
+                if is_context { (None, text) } else { (Some(text), String::new()) };
+            return Self { typed, context, at: None };
         };
         let typed = typed.strip_prefix('\n').unwrap_or(typed);
         let typed = typed.strip_suffix('\n').unwrap_or(typed);
@@ -262,29 +278,35 @@ fn without_mark(text: &str) -> Option<&str> {
 const PLAIN_TOOLS: &str = "ApplyPatch AskQuestion Await CallMcpTool EditNotebook FetchMcpResource \
     GenerateImage ReadLints SwitchMode";
 
-/// Maps a call of the tool `name`.
-fn map(name: &str, input: Option<Raw<'_>>, cwd: Option<&str>) -> MappedCall {
-    let is_plain = || is_among(PLAIN_TOOLS, name) || is_mcp_tool(name);
-    MappedCall::of(name, input, is_plain, |given| action(name, given, cwd))
+/// Whether a tool without a separate action is known.
+pub(super) fn is_plain(name: &str) -> bool {
+    is_among(PLAIN_TOOLS, name) || is_mcp_tool(name)
 }
 
-/// The action of a call; `None` if it has no separate one.
-fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
-    Some(match name {
-        "Read" => file_read(take_path(given, "path target_file", cwd)),
+/// The action of a call; `None` if it has no separate one. The tools of the editor have other names, of which newer ones end
+/// with `_v2`.
+pub(super) fn action(name: &str, given: &mut Object<'_>, cwd: Option<&str>) -> Option<Titled> {
+    Some(match name.strip_suffix("_v2").unwrap_or(name) {
+        "Read" | "read_file" => file_read(take_path(given, "path target_file targetFile", cwd)),
+        "list_dir" => file_read(take_path(given, "target_directory targetDirectory", cwd)),
         "Write" => file_write(take_path(given, "path", cwd), given.text("contents")),
-        "StrReplace" => {
-            file_replacement(take_path(given, "path", cwd), given, ["old_string", "new_string"])
+        "StrReplace" | "search_replace" => {
+            let path = take_path(given, "path file_path relativeWorkspacePath", cwd);
+            file_replacement(path, given, ["old_string", "new_string"])
         }
         "Delete" => {
             let path = take_path(given, "path", cwd);
             file_edit(path.clone(), vec![FileChange::Delete { path }])
         }
         "ApplyPatch" => take_patch(given, &["patch", "input"], cwd)?,
-        "Shell" | "Bash" => command_run(given.text("command")),
-        "Glob" => search(given.text("glob_pattern")),
-        "Grep" => search(given.text("pattern")),
-        "SemanticSearch" => search(given.text("query")),
+        "Shell" | "Bash" | "run_terminal_cmd" | "run_terminal_command" => {
+            command_run(given.text("command"))
+        }
+        "Glob" | "glob_file_search" => {
+            search(given.text("glob_pattern").or_else(|| given.text("globPattern")))
+        }
+        "Grep" | "grep" => search(given.text("pattern")),
+        "SemanticSearch" | "codebase_search" => search(given.text("query")),
         "WebSearch" => search(given.text("search_term")),
         "WebFetch" => web_fetch(given.text("url")),
         "TodoWrite" => todo_list("write", take_todos(given)),

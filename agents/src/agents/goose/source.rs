@@ -7,10 +7,10 @@ use std::{
 };
 
 use foldline::source::{Opener, StoredLog};
-use rusqlite::{Connection, Params};
-use serde_json::{Map, Value};
+use rusqlite::Connection;
+use serde_json::Value;
 
-use crate::sqlite::{self, StoredDatabase, columns, value};
+use crate::sqlite::{self, Fields, for_each, has};
 
 /// Opens Goose's database. The content is, for each session, a line with its facts and its ledger, and a line for each
 /// message.
@@ -19,18 +19,16 @@ pub struct GooseSource;
 
 impl Opener for GooseSource {
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
-        let connection = head.starts_with(sqlite::MAGIC).then(|| sqlite::connect(path).ok())??;
-        let has = |table: &str, column: &str| {
-            columns(&connection, table).is_ok_and(|columns| columns.iter().any(|it| it == column))
+        let is_goose = |database: &Connection| {
+            has(database, "sessions", "working_dir") && has(database, "messages", "content_json")
         };
-        let is_goose = has("sessions", "working_dir") && has("messages", "content_json");
-        is_goose.then(|| Box::new(StoredDatabase::new(path, write)) as _)
+        sqlite::open(path, head, is_goose, write)
     }
 }
 
 /// Writes the sessions in the order of their creation.
 fn write(connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
-    let has_ledger = !columns(connection, "usage_ledger").map_err(io::Error::other)?.is_empty();
+    let has_ledger = has(connection, "usage_ledger", "session_id");
     let mut sessions = Vec::new();
     for_each(connection, "SELECT id FROM sessions ORDER BY created_at, id", (), |row| {
         sessions.extend(row.get("id").and_then(Value::as_str).map(str::to_owned));
@@ -46,6 +44,7 @@ fn write(connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
             })?;
         }
         for_each(connection, "SELECT * FROM sessions WHERE id = ?1", [&id], |mut row| {
+            parse(&mut row);
             rename(&mut row, "id", "session_id");
             let ledger = mem::take(&mut ledger);
             row.extend((!ledger.is_empty()).then(|| ("usage_ledger".to_owned(), ledger.into())));
@@ -53,6 +52,7 @@ fn write(connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
         })?;
         let sql = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY id";
         for_each(connection, sql, [&id], |mut row| {
+            parse(&mut row);
             row.remove("id");
             rename(&mut row, "message_id", "id");
             rename(&mut row, "created_timestamp", "created");
@@ -64,31 +64,18 @@ fn write(connection: &Connection, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn rename(row: &mut Map<String, Value>, column: &str, field: &str) {
+fn rename(row: &mut Fields, column: &str, field: &str) {
     if let Some(value) = row.remove(column) {
         row.insert(field.to_owned(), value);
     }
 }
 
-/// Visits the rows of a query as objects. A column with JSON, `content_json`, is the field `content`.
-fn for_each(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-    mut visit: impl FnMut(Map<String, Value>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut statement = connection.prepare_cached(sql).map_err(io::Error::other)?;
-    let names: Vec<_> = statement.column_names().map(str::to_owned).collect();
-    let mut rows = statement.query(parameters).map_err(io::Error::other)?;
-    while let Some(row) = rows.next().map_err(io::Error::other)? {
-        let mut object = Map::new();
-        for (index, name) in names.iter().enumerate() {
-            let Some(stored) = value(row, index).map_err(io::Error::other)? else { continue };
-            let field = name.strip_suffix("_json");
-            let json = field.and_then(|_| serde_json::from_str(stored.as_str()?).ok());
-            object.insert(field.unwrap_or(name).to_owned(), json.unwrap_or(stored));
-        }
-        visit(object)?;
+/// Reads the columns with JSON, `content_json`, as the fields of the older files, `content`.
+fn parse(row: &mut Fields) {
+    for (name, stored) in std::mem::take(row) {
+        let field = name.strip_suffix("_json");
+        let json = field.and_then(|_| serde_json::from_str(stored.as_str()?).ok());
+        let json: Value = json.unwrap_or(stored);
+        row.insert(field.unwrap_or(&name).to_owned(), json);
     }
-    Ok(())
 }

@@ -11,10 +11,13 @@ use foldline::{
     ledger::Identity,
     source::{Opener, StoredLog, status},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::LINE;
-use crate::files::decode_percent;
+use crate::{
+    files::decode_percent,
+    siblings::{document, facts, folder_name, joined_status, objects},
+};
 
 /// Opens a session, by any of its files.
 ///
@@ -42,21 +45,15 @@ struct GrokLog(PathBuf);
 impl StoredLog for GrokLog {
     /// The metadata of all files; they are names of one log.
     fn status(&self, _: Identity) -> io::Result<Identity> {
-        let mut whole = status(&fs::metadata(&self.0)?);
-        for name in FILES.into_iter().filter(|name| !self.0.ends_with(name)) {
-            let Ok(file) = fs::metadata(self.0.with_file_name(name)) else { continue };
-            let file = status(&file);
-            whole.size = whole.size.saturating_add(file.size);
-            whole.modified = whole.modified.max(file.modified);
-            whole.changed = whole.changed.zip(file.changed).map(|(one, other)| one.max(other));
-        }
-        Ok(whole)
+        let others = FILES.into_iter().filter(|name| !self.0.ends_with(name));
+        let others = others.map(|name| self.0.with_file_name(name));
+        Ok(joined_status(status(&fs::metadata(&self.0)?), others))
     }
 
     fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
         let [history, updates, ..] = FILES.map(|name| self.0.with_file_name(name));
-        let updates = Updates::of(&read(&updates)?.0);
-        let (history, rest) = read(&history)?;
+        let updates = Updates::of(&objects(&updates)?.0);
+        let (history, rest) = objects(&history)?;
         let history = if history.is_empty() { updates.messages.clone() } else { history };
         let lines = [self.facts()].into_iter().chain(updates.joined(history));
         for line in lines {
@@ -68,54 +65,32 @@ impl StoredLog for GrokLog {
 
 impl GrokLog {
     fn facts(&self) -> Value {
-        let summary = fs::read(self.0.with_file_name(FILES[2])).unwrap_or_default();
-        let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
-        let name = |folder: Option<&Path>| Some(folder?.file_name()?.to_str()?.to_owned());
+        let summary = document(&self.0.with_file_name(FILES[2])).unwrap_or_default();
         let folder = self.0.parent();
         let project = folder.and_then(Path::parent);
         let is_kept = project.and_then(Path::parent).is_some_and(|it| it.ends_with("sessions"));
         let stated = project.and_then(|project| fs::read_to_string(project.join(".cwd")).ok());
         let stated = stated.map(|path| path.trim().to_owned());
-        let cwd = stated.or_else(|| name(project).map(|name| decode_percent(&name)));
+        let cwd = stated.or_else(|| folder_name(project).map(|name| decode_percent(&name)));
         let of_path = |fact: Option<String>| json!(fact.filter(|_| is_kept));
-        let (id, cwd) = (of_path(name(folder)), of_path(cwd));
-        let mut facts = Map::from_iter([("type".to_owned(), "session".into())]);
-        for (fact, values) in [
-            ("id", [&summary["info"]["id"], &id]),
-            ("cwd", [&summary["info"]["cwd"], &cwd]),
-            ("title", [&summary["generated_title"], &summary["session_summary"]]),
-            ("parent", [&summary["parent_session_id"], &Value::Null]),
-            ("kind", [&summary["session_kind"], &Value::Null]),
-            ("model", [&summary["current_model_id"], &Value::Null]),
-            ("branch", [&summary["head_branch"], &Value::Null]),
-            ("effort", [&summary["reasoning_effort"], &Value::Null]),
-            ("created_at", [&summary["created_at"], &Value::Null]),
-        ] {
-            let value = values.into_iter().find(|value| !value.is_null());
-            facts.extend(value.map(|value| (fact.to_owned(), value.clone())));
-        }
+        let (id, cwd) = (of_path(folder_name(folder)), of_path(cwd));
+        let facts = facts(&[
+            ("type", &json!("session")),
+            ("id", &summary["info"]["id"]),
+            ("id", &id),
+            ("cwd", &summary["info"]["cwd"]),
+            ("cwd", &cwd),
+            ("title", &summary["generated_title"]),
+            ("title", &summary["session_summary"]),
+            ("parent", &summary["parent_session_id"]),
+            ("kind", &summary["session_kind"]),
+            ("model", &summary["current_model_id"]),
+            ("branch", &summary["head_branch"]),
+            ("effort", &summary["reasoning_effort"]),
+            ("created_at", &summary["created_at"]),
+        ]);
         facts.into()
     }
-}
-
-/// The values of the lines of a file, up to the first line that is not an object, and the rest of the text.
-fn read(path: &Path) -> io::Result<(Vec<Value>, String)> {
-    let bytes = match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-        bytes => bytes?,
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let (mut values, mut rest) = (Vec::new(), &*text);
-    while !rest.is_empty() {
-        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        match serde_json::from_str(line) {
-            Ok(value @ Value::Object(_)) => values.push(value),
-            _ if line.trim().is_empty() => {}
-            _ => break,
-        }
-        rest = after;
-    }
-    Ok((values, rest.to_owned()))
 }
 
 /// The updates of a session.

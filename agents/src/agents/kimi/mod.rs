@@ -16,6 +16,7 @@ use crate::{
         usage::ModelUsage,
     },
     prelude::*,
+    siblings::folder_name,
 };
 
 /// The journal of an agent.
@@ -23,6 +24,7 @@ use crate::{
 /// - A prompt appears twice: as typed, and as added to the context.
 /// - Tokens stand twice: at the end of a step, and as a record of their own, which also exists for a compaction. The end
 ///   of a step counts only if no such record follows.
+/// - A record of tokens names the model by its alias; the request before it states which model that is.
 /// - The path states the session. A sub-agent has its own journal, and counts as its own session.
 #[derive(Clone, Debug, Default)]
 pub struct Kimi {
@@ -50,6 +52,9 @@ pub struct KimiMemory {
     prompt: Option<Text>,
     /// The tokens of a step that no record has repeated.
     unrecorded: Option<ModelUsage>,
+    /// The alias and the model of the latest request.
+    #[serde(default)]
+    requested: (Option<Text>, Option<Text>),
     /// The rejected calls.
     rejected: RecentIds,
     /// The number of calls of sub-agents.
@@ -68,12 +73,11 @@ impl Executor for Kimi {
     type Memory = KimiMemory;
 
     fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
-        let name = |folder: &Path| Some(folder.file_name()?.to_str()?.to_owned());
         let mut folders = path.ancestors().skip(1);
-        let agent = name(folders.next()?)?;
-        let is_agents = name(folders.next()?)? == "agents";
+        let agent = folder_name(folders.next())?;
+        let is_agents = folder_name(folders.next())? == "agents";
         let folder = folders.next().filter(|_| is_agents)?;
-        let session = name(folder)?;
+        let session = folder_name(Some(folder))?;
         let session = session.strip_prefix("session_").unwrap_or(&session);
         let stated = beside(&folder.join("state.json"));
         let stated: Option<Stated> = stated.and_then(|state| serde_json::from_str(&state).ok());
@@ -138,19 +142,22 @@ impl Executor for Kimi {
             KimiLine::Rejected(id) => {
                 memory.rejected.insert(id, REMEMBERED);
             }
+            KimiLine::Request(alias, model) => memory.requested = (alias, model),
             KimiLine::Step(usage) => {
                 memory.settle(cx);
-                memory.unrecorded = Some(usage);
+                let (model, usage) = usage;
+                memory.unrecorded = Some((memory.model(model, cx), usage));
             }
             KimiLine::Used((model, usage)) => {
                 memory.unrecorded = None;
-                cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
+                cx.usage_of(memory.model(model, cx), usage);
             }
         }
     }
 
     fn is_ignored(&self, line: &KimiLine<'_>) -> bool {
-        matches!(line, KimiLine::Facts(facts) if **facts == Session::default())
+        let is_empty = matches!(line, KimiLine::Facts(facts) if **facts == Session::default());
+        is_empty || matches!(line, KimiLine::Request(..))
     }
 
     fn end(&self, memory: &mut KimiMemory, cx: &mut Cx<'_>) {
@@ -192,8 +199,16 @@ impl KimiMemory {
     /// Counts the tokens of a step without a separate record.
     fn settle(&mut self, cx: &mut Cx<'_>) {
         if let Some((model, usage)) = self.unrecorded.take() {
-            cx.usage_of(model.or_else(|| cx.known().model.clone()), usage);
+            cx.usage_of(model, usage);
         }
+    }
+
+    /// The model with this alias, or that of the session: that of the latest request, if it has the same alias.
+    fn model(&self, alias: Option<Text>, cx: &Cx<'_>) -> Option<Text> {
+        let alias = alias.or_else(|| cx.known().model.clone());
+        let (requested, model) = &self.requested;
+        let is_same = requested.is_none() || *requested == alias;
+        model.clone().filter(|_| is_same).or(alias)
     }
 }
 

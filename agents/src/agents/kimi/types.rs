@@ -33,6 +33,8 @@ pub enum KimiLine<'a> {
     Answer(Answer<'a>),
     /// `permission.record_approval_result`: the person rejected a call.
     Rejected(CorrId),
+    /// `llm.request`: the alias of a model, and the model.
+    Request(Option<Text>, Option<Text>),
     /// `step.end`: the tokens of a step.
     Step(ModelUsage),
     /// `usage.record`: tokens.
@@ -77,7 +79,7 @@ const NOTICES: [Notice; 4] = [
 ];
 
 /// Records without content, or with content that others repeat.
-const QUIET: &str = "full_compaction.begin full_compaction.complete llm.request llm.tools_snapshot \
+const QUIET: &str = "full_compaction.begin full_compaction.complete llm.tools_snapshot \
     plugin.session_start runtime.set_binding step.begin tools.set_active_tools";
 
 /// Token counters, of which the input excludes cached input.
@@ -144,6 +146,12 @@ impl<'a> KimiLine<'a> {
                         Self::Said((SystemMessage, text, Extra::new()))
                     }
                 }
+            }
+            "llm.request" => {
+                given.ignore(&["kind", "provider", "maxTokens", "messageCount", "turnStep"]);
+                given.ignore(&["droppedCount", "systemPromptHash", "thinkingEffort"]);
+                given.ignore(&["thinkingKeep", "toolSelect", "toolsHash"]);
+                Self::Request(given.text("modelAlias"), given.text("model"))
             }
             "content.part" => take_part(given)?,
             "tool.call" => Self::Call(Call::take(given)),

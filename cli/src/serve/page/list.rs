@@ -325,7 +325,7 @@ fn below(session: i64, second: &RowDetail) -> Markup {
 
 /// The names of agents as their makers write them; others are as in their logs.
 fn agent_name(agent: &str) -> &str {
-    const NAMES: [(&str, &str); 15] = [
+    const NAMES: [(&str, &str); 18] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),
         ("droid", "Droid"),
@@ -341,6 +341,9 @@ fn agent_name(agent: &str) -> &str {
         ("amp", "Amp"),
         ("cline", "Cline"),
         ("roo-code", "Roo Code"),
+        ("zed", "Zed"),
+        ("hermes", "Hermes"),
+        ("antigravity", "Antigravity"),
     ];
     NAMES.into_iter().find(|(name, _)| *name == agent).map_or(agent, |(_, name)| name)
 }

@@ -17,6 +17,7 @@ use crate::{
         textual_result::{self, TextualResult},
     },
     prelude::*,
+    siblings::folder_name,
 };
 
 /// A session file: lines, or a single document of the older releases.
@@ -79,10 +80,9 @@ impl Executor for GeminiSession {
     }
 
     fn of_file(&self, path: &Path, beside: Beside<'_>) -> Option<Self> {
-        let name = |folder: &Path| Some(folder.file_name()?.to_str()?.to_owned());
         let mut folders = path.ancestors().skip(1);
         let (folder, above) = (folders.next()?, folders.next()?);
-        let (parent, project) = match (name(folder)?.as_str(), name(above)?.as_str()) {
+        let (parent, project) = match (&*folder_name(Some(folder))?, &*folder_name(Some(above))?) {
             ("chats", _) => (None, above),
             (parent, "chats") => (Some(SessionId::from(parent)), folders.next()?),
             _ => return None,

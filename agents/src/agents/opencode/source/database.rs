@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::tree::{self, Document, object};
-use crate::sqlite::{columns, value};
+use crate::sqlite::{columns, has, value};
 
 /// The tables of sessions, those of the newer generation first. A preview of it has one under the older name.
 const SESSIONS: [&str; 2] = ["session_v2", "session"];
@@ -40,9 +40,7 @@ pub(super) struct Tables {
 impl Tables {
     /// The tables of a database; `None` if it has no sessions.
     pub(super) fn of(connection: &Connection) -> Option<Self> {
-        let has = |table: &str, column: &str| {
-            columns(connection, table).is_ok_and(|columns| columns.iter().any(|it| it == column))
-        };
+        let has = |table: &str, column: &str| has(connection, table, column);
         let sessions = SESSIONS.into_iter().filter(|table| has(table, "directory"));
         let tables = Self {
             sessions: sessions.collect(),

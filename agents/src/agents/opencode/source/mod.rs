@@ -8,7 +8,7 @@ use std::path::Path;
 use foldline::source::{Opener, StoredLog};
 
 use self::tree::SessionTree;
-use crate::sqlite::{self, StoredDatabase};
+use crate::sqlite;
 
 /// Opens opencode's database, or a session in the folders of an older release. The content is a line for each session:
 /// the document that `opencode export` prints.
@@ -18,9 +18,8 @@ pub struct OpencodeSource;
 impl Opener for OpencodeSource {
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
         if head.starts_with(sqlite::MAGIC) {
-            let connection = sqlite::connect(path).ok()?;
-            return database::Tables::of(&connection)
-                .map(|_| Box::new(StoredDatabase::new(path, database::write)) as _);
+            let is_one = |connection: &_| database::Tables::of(connection).is_some();
+            return sqlite::open(path, head, is_one, database::write);
         }
         let tree = head.starts_with(b"{").then(|| SessionTree::at(path))??;
         Some(Box::new(tree))

@@ -7,11 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foldline::{
-    ledger::Identity,
-    source::{StoredLog, status},
-};
+use foldline::{ledger::Identity, source::StoredLog};
 use serde_json::{Map, Value};
+
+use crate::siblings::joined_status;
 
 /// A session in `storage`: its facts are in `session/PROJECT/NAME.json`, its messages in `message/SESSION/*.json` and
 /// their parts in `part/MESSAGE/*.json`.
@@ -58,18 +57,10 @@ impl SessionTree {
 impl StoredLog for SessionTree {
     /// The metadata of the file with its facts, together with that of the messages and the parts.
     fn status(&self, facts: Identity) -> io::Result<Identity> {
-        let mut whole = facts;
         let messages = self.messages()?;
         let parts = messages.iter().map(|path| self.parts(path));
         let parts = parts.collect::<io::Result<Vec<_>>>()?.into_iter().flatten();
-        for path in messages.iter().cloned().chain(parts) {
-            let file = status(&fs::metadata(path)?);
-            whole.size = whole.size.saturating_add(file.size);
-            whole.modified = whole.modified.max(file.modified);
-            // A change of any file that is not long ago is one of the whole.
-            whole.changed = whole.changed.zip(file.changed).map(|(one, other)| one.max(other));
-        }
-        Ok(whole)
+        Ok(joined_status(facts, messages.iter().cloned().chain(parts)))
     }
 
     /// Writes the session in the order of its messages.
