@@ -228,8 +228,8 @@ fn facts(live: &LiveSession) -> (u64, String) {
     let shown = live.shown(|_| None);
     let (snapshot, timeline) = (&shown.snapshot, &shown.timeline);
     let (title, about, side) = (snapshot.title(), snapshot.about(), snapshot.side());
-    let (map, length) = (page::map(timeline).into_string(), timeline.length());
-    let facts = Facts { title: &title, about: &about, side: &side, map: &map, length };
+    let (map, length) = (page::map(timeline).0, timeline.length());
+    let facts = Facts { title: &title, about: &about, side: &side, map, length };
     (timeline.last() as u64, foldline_json::to_string(&facts).unwrap_or_default())
 }
 

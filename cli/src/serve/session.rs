@@ -20,7 +20,7 @@ use super::{
     page::{self, SessionPage, Wanted, Window},
     picture,
     request::{At, Path, Query, SEARCH, blocking, live, patiently, place},
-    resume, sessions,
+    sessions,
 };
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
@@ -53,10 +53,9 @@ pub(super) async fn page(
             shown.snapshot.append_to(EntryIdx::new(*entry), html);
         }
         let status = events::status(shown.outcome, live.grew());
-        let document = live.store.snapshot();
-        let resume = document.summary.session.as_deref().and_then(resume::command);
+        let resume = shown.resume.as_deref();
         let around = at.explain.or(at.at);
-        let page = SessionPage { number, shown: &shown, status, around, resume: resume.as_deref() };
+        let page = SessionPage { number, shown: &shown, status, around, resume };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())

@@ -1,11 +1,11 @@
 //! The list, and the page of a session.
 
-use std::fs;
+use std::{fmt::Write as _, fs};
 
 use serde_json::{Value, json};
 
 use super::{
-    client::{Server, answered, append, folder},
+    client::{Server, answered, append, folder, until},
     logs::{droid, foldline, stdout},
 };
 
@@ -285,4 +285,93 @@ fn sessions_are_listed_by_day_and_those_without_a_time_by_that_of_their_file() {
     assert_eq!(heads[..2], ["Today", "Yesterday"]);
     let today = rows.split("Yesterday").next().unwrap();
     assert!(today.contains("<b>Today</b>2 sessions"), "{today}");
+}
+
+/// A log of one session of calls without a to-do list.
+fn called(session: &str, calls: usize) -> String {
+    let mut log = String::new();
+    let mut say = |mut line: Value, second: usize| {
+        line["session_id"] = session.into();
+        line["timestamp"] = (1_760_000_000_000 + 1_000 * second).into();
+        writeln!(log, "{line}").unwrap();
+    };
+    say(json!({"type": "system", "subtype": "init", "cwd": "/repo", "model": "m"}), 0);
+    for call in 0..calls {
+        let at = 3 * call;
+        if call.is_multiple_of(200) {
+            let text = format!("Please look at {call}");
+            say(
+                json!({"type": "message", "role": "user", "id": format!("u{call}"), "text": text}),
+                at,
+            );
+        }
+        let (id, file) = (format!("c{call}"), format!("/repo/src/f{}.rs", call % 500));
+        let (tool, given) = match call % 2 {
+            0 => ("Read", json!({"file_path": file})),
+            _ => ("Create", json!({"file_path": file, "content": "hello\n"})),
+        };
+        say(
+            json!({"type": "tool_call", "id": id, "messageId": id, "toolId": tool, "toolName": tool, "parameters": given}),
+            at + 1,
+        );
+        say(
+            json!({"type": "tool_result", "id": id, "messageId": id, "toolId": "", "isError": call % 50 == 0, "value": "done\n"}),
+            at + 2,
+        );
+    }
+    log
+}
+
+/// The nanoseconds for which a process has computed.
+#[cfg(target_os = "linux")]
+fn computed(process: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let times = threads.filter_map(|thread| {
+        let times = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+        times.split(' ').next()?.parse::<u64>().ok()
+    });
+    times.sum()
+}
+
+/// A page of a long session costs what it shows: it walks through nothing that it does not show.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_cost_of_a_page_does_not_grow_with_its_session() {
+    const CALLS: [usize; 2] = [300, 16_000];
+    let (_folder, logs) = folder();
+    for calls in CALLS {
+        fs::write(logs.join(format!("{calls}.jsonl")), called(&format!("of-{calls}"), calls))
+            .unwrap();
+    }
+    let server = Server::start(&logs, &[]);
+    let costs = CALLS.map(|calls| {
+        let page = format!("/sessions/of-{calls}");
+        until("the session is read", || {
+            let answer = server.get(&page);
+            answer.status == 200 && answer.body.contains(&format!("data-calls=\"{calls}\""))
+        });
+        let past: Value = serde_json::from_str(&server.body(&format!("{page}/past"))).unwrap();
+        let moment = past["last"].as_u64().unwrap() * 2 / 3;
+        let requests = [
+            page.clone(),
+            format!("{page}?at={}", calls / 2),
+            format!("{page}/entries?first=20&last={}&at=last", calls - 10),
+            format!("{page}/past?moment={moment}&is_brief=true"),
+        ];
+        requests.map(|request| {
+            let cost = || {
+                let before = computed(server.child.id());
+                server.body(&request);
+                computed(server.child.id()) - before
+            };
+            (0..12).map(|_| cost()).min().unwrap()
+        })
+    });
+    let [short, long] = costs;
+    for (what, (short, long)) in
+        ["page", "entry", "gap", "moment"].iter().zip(short.into_iter().zip(long))
+    {
+        let growth = long as f64 / short as f64;
+        assert!(growth < 4.0, "{what}: {short} ns, {long} ns, {growth:.1} times");
+    }
 }

@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::timeline::Timeline;
-use crate::serve::{page, sse};
+use crate::serve::{page, resume, sse};
 
 /// The beginning of each document: an empty page, and the time zone of all times.
 #[derive(Clone)]
@@ -58,6 +58,8 @@ pub(in crate::serve) struct Shown {
     pub(in crate::serve) place: UpdateId,
     pub(in crate::serve) outcome: Option<Outcome>,
     pub(in crate::serve) failure: Option<String>,
+    /// The command that resumes the session.
+    pub(in crate::serve) resume: Option<String>,
 }
 
 /// A change of the page, for the browser. It needs no offsets: it knows the elements.
@@ -136,6 +138,7 @@ impl Document {
             place: UpdateId { epoch: self.store.epoch(), seq: self.fragments.last() },
             outcome: self.outcome,
             failure: self.failure.clone(),
+            resume: self.history.page().snapshot().session().and_then(resume::command),
         }
     }
 

@@ -1,5 +1,7 @@
 //! [`Timeline`]: the moments of the events of a session, for playback.
 
+use std::sync::OnceLock;
+
 use foldline_domain::{DomainEvent, NormalizedEntryType, Timestamp};
 use foldline_render::html::{Fragment, Place};
 use jiff::tz::TimeZone;
@@ -14,7 +16,13 @@ const UNTIMED: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub(in crate::serve) struct Timeline {
     moments: Vec<Moment>,
+    /// The moments at which something failed, in order.
+    failures: Vec<usize>,
+    /// The first time.
+    begun: Option<Timestamp>,
     zone: TimeZone,
+    /// The map, drawn once for all pages until the next event.
+    map: OnceLock<String>,
 }
 
 /// The moment after an event.
@@ -61,7 +69,7 @@ pub(in crate::serve) enum Step {
 impl Timeline {
     /// An empty timeline, whose moments are named in this zone.
     pub(super) fn in_zone(zone: TimeZone) -> Self {
-        Self { moments: Vec::new(), zone }
+        Self { moments: Vec::new(), failures: Vec::new(), begun: None, zone, map: OnceLock::new() }
     }
 
     /// The time zone of the names of moments.
@@ -82,13 +90,29 @@ impl Timeline {
             (None, None) if is_new && entries > 0 => UNTIMED,
             _ => 0,
         };
+        let (clock, mark) = (before.max(stated), mark(event, fragment));
+        self.begun = self.begun.or(clock);
         self.moments.push(Moment {
-            clock: before.max(stated),
+            clock,
             offset: offset + pause,
             entries: entries + usize::from(is_new),
-            mark: mark(event, fragment),
+            mark,
             is_within: fragment.is_some_and(|fragment| fragment.parent.is_some()),
         });
+        if mark == Mark::Failure {
+            self.failures.push(self.moments.len());
+        }
+        self.map.take();
+    }
+
+    /// The first time in the session.
+    pub(in crate::serve) fn begun(&self) -> Option<Timestamp> {
+        self.begun
+    }
+
+    /// The map of the moments, which `draw` makes if they have changed.
+    pub(in crate::serve) fn map(&self, draw: impl FnOnce(&Self) -> String) -> &str {
+        self.map.get_or_init(|| draw(self))
     }
 
     /// The moments after the first event, the second, ...
@@ -124,20 +148,25 @@ impl Timeline {
     /// The target of a step. The end follows the last moment; without an earlier moment, or without a failure,
     /// the target is the moment itself.
     pub(in crate::serve) fn step(&self, from: usize, step: Step) -> usize {
-        let is_wanted = |moment: &Moment| match step {
-            Step::Before | Step::Next => moment.mark != Mark::None,
-            Step::FailureBefore | Step::NextFailure => moment.mark == Mark::Failure,
-        };
         let from = from.min(self.last());
+        let is_shown = |moment: &Moment| moment.mark != Mark::None;
         let (before, after) = self.moments.split_at_checked(from).unwrap_or_default();
+        let before = before.get(..from.saturating_sub(1)).unwrap_or_default();
         match step {
-            Step::Next | Step::NextFailure => {
-                let next = after.iter().position(is_wanted).map(|place| from + place + 1);
-                next.unwrap_or(if step == Step::Next { self.last() } else { from })
+            Step::Next => {
+                after.iter().position(is_shown).map_or(self.last(), |place| from + place + 1)
             }
-            Step::Before | Step::FailureBefore => {
-                let before = before.get(..from.saturating_sub(1)).unwrap_or_default();
-                before.iter().rposition(is_wanted).map_or(from, |place| place + 1)
+            Step::Before => before.iter().rposition(is_shown).map_or(from, |place| place + 1),
+            Step::NextFailure => {
+                let next = self.failures.partition_point(|failure| *failure <= from);
+                self.failures.get(next).copied().unwrap_or(from)
+            }
+            Step::FailureBefore => {
+                let next = self.failures.partition_point(|failure| *failure < from);
+                next.checked_sub(1)
+                    .and_then(|last| self.failures.get(last))
+                    .copied()
+                    .unwrap_or(from)
             }
         }
     }

@@ -62,8 +62,7 @@ pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
         Some(jiff::Timestamp::from_millisecond(at.as_millis()).ok()?.to_zoned(timeline.zone()))
     };
     let clock = |moment: usize| zoned(timeline.get(moment)?.clock?);
-    let first = timeline.moments().iter().find_map(|moment| zoned(moment.clock?));
-    match (first, clock(moment)) {
+    match (timeline.begun().and_then(zoned), clock(moment)) {
         (Some(first), Some(at)) if at.date() == first.date() => {
             format!("at {}", at.strftime("%H:%M:%S"))
         }

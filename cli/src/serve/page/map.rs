@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use crate::serve::live::{Mark, Moment, Timeline};
 
@@ -16,8 +16,12 @@ const BAR: usize = 5;
 const BASE: f64 = 27.0;
 const HIGHEST: f64 = 20.0;
 
-/// The map, without what the script adds.
-pub(in crate::serve) fn map(timeline: &Timeline) -> Markup {
+/// The map, without what the script adds. It is drawn once for each state of the session.
+pub(in crate::serve) fn map(timeline: &Timeline) -> PreEscaped<&str> {
+    PreEscaped(timeline.map(|timeline| draw(timeline).into_string()))
+}
+
+fn draw(timeline: &Timeline) -> Markup {
     let length = timeline.length().max(1);
     let x = |moment: &Moment| {
         usize::try_from(moment.offset.saturating_mul(WIDTH) / length).unwrap_or(0)

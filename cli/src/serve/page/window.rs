@@ -50,59 +50,56 @@ impl<'s> Window<'s> {
 
     /// All entries of the session, or the first, the last, and those around the requested entry.
     pub(in crate::serve) fn feed(&self, around: Option<usize>) -> Vec<String> {
-        let all = self.outermost();
+        let all = 0..self.shown.outermost_count();
         let len = all.len();
         if len <= MOST {
-            return self.parts(&all, once(0..len), usize::MAX);
+            return self.parts(all.clone(), once(all), usize::MAX);
         }
         let around = around.and_then(|index| {
             let root = self.shown.outermost_of(EntryIdx::new(index))?;
-            Some(near(&all, root.get(), 0..len))
+            Some(self.near(root, &all))
         });
         let shown = once(0..FIRST).chain(around).chain(once(len - LAST..len));
-        self.parts(&all, shown, usize::MAX)
+        self.parts(all, shown, usize::MAX)
     }
 
     /// The last entries.
     pub(in crate::serve) fn recent(&self) -> Vec<String> {
-        let all = self.outermost();
-        let len = all.len();
-        self.parts(&all, once(len.saturating_sub(RECENT)..len), usize::MAX)
+        let len = self.shown.outermost_count();
+        self.parts(0..len, once(len.saturating_sub(RECENT)..len), usize::MAX)
     }
 
     /// Some entries of the gap from `first` to `last`, and gaps for the others.
     pub(in crate::serve) fn segment(&self, first: usize, last: usize, wanted: Wanted) -> String {
-        let all = self.outermost();
-        let from = all.partition_point(|index| *index < first);
-        let all = all.get(from..).unwrap_or_default();
-        let all = all.get(..all.partition_point(|index| *index <= last)).unwrap_or_default();
-        let len = all.len();
+        let end = last.saturating_add(1);
+        let place = |index| self.shown.outermost_before(EntryIdx::new(index));
+        let start = place(first);
+        let all = start..place(end).max(start);
         let shown = match wanted {
-            Wanted::First => 0..len.min(SEGMENT),
-            Wanted::Last => len.saturating_sub(SEGMENT)..len,
+            Wanted::First => all.start..all.end.min(all.start + SEGMENT),
+            Wanted::Last => all.end.saturating_sub(SEGMENT).max(all.start)..all.end,
             Wanted::Around(index) => {
-                let root = self.shown.outermost_of(EntryIdx::new(index));
-                near(all, root.map_or(index, EntryIdx::get), 0..len)
+                let index = EntryIdx::new(index);
+                self.near(self.shown.outermost_of(index).unwrap_or(index), &all)
             }
         };
-        self.parts(all, once(shown), last.saturating_add(1)).concat()
+        self.parts(all, once(shown), end).concat()
     }
 
-    fn outermost(&self) -> Vec<usize> {
-        self.shown.outermost().map(EntryIdx::get).collect()
-    }
-
-    /// The entries in these ranges, which are in order and may overlap, and gaps between them. `end` is the index
-    /// after the last entry.
+    /// The entries in these ranges of places among the top-level entries, which are in order and may overlap, and gaps
+    /// for the others of `all`. `end` is the index after the last entry.
     fn parts(
         &self,
-        all: &[usize],
+        all: Range<usize>,
         shown: impl Iterator<Item = Range<usize>>,
         end: usize,
     ) -> Vec<String> {
-        let index = |place: usize| all.get(place).copied().unwrap_or(end);
+        let index = |place: usize| match self.shown.outermost_at(place) {
+            Some(index) if place < all.end => index.get(),
+            _ => end,
+        };
         let mut parts = Vec::new();
-        let mut place = 0;
+        let mut place = all.start;
         for range in shown {
             let start = range.start.max(place);
             if start > place {
@@ -113,10 +110,17 @@ impl<'s> Window<'s> {
             }
             place = range.end.max(place);
         }
-        if place < all.len() {
+        if place < all.end {
             parts.push(self.gap(index(place), end - 1));
         }
         parts
+    }
+
+    /// The places around an entry.
+    fn near(&self, index: EntryIdx, within: &Range<usize>) -> Range<usize> {
+        let place = self.shown.outermost_before(index);
+        let start = place.saturating_sub(BEFORE).clamp(within.start, within.end);
+        start..(start + SEGMENT).min(within.end)
     }
 
     fn gap(&self, first: usize, last: usize) -> String {
@@ -134,13 +138,6 @@ impl<'s> Window<'s> {
         };
         gap.into_string()
     }
-}
-
-/// The places around an entry.
-fn near(all: &[usize], index: usize, within: Range<usize>) -> Range<usize> {
-    let place = all.partition_point(|other| *other < index);
-    let start = place.saturating_sub(BEFORE).clamp(within.start, within.end);
-    start..(start + SEGMENT).min(within.end)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! [`Facts`]: the facts of a page about the session as a whole.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
 use foldline_domain::{
     ActionType, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry, NormalizedEntryType,
@@ -40,6 +40,10 @@ pub(in crate::html) struct Facts {
     /// The tokens of the last request, and the context window of its model.
     pub(in crate::html) context: Option<(u64, u64)>,
     open: BTreeMap<CorrId, OpenCall>,
+    /// The number of open calls that wait for a person.
+    waiting: usize,
+    /// The side column, rendered once for all pages until the next event.
+    pub(in crate::html) side: OnceLock<String>,
 }
 
 /// A call without a final result.
@@ -122,15 +126,15 @@ impl Tool {
     /// The 95th percentile of the durations, in milliseconds.
     pub(in crate::html) fn p95(&self) -> Option<u64> {
         let mut durations = self.durations.clone();
-        durations.sort_unstable();
-        let rank = (durations.len() * 95).div_ceil(100);
-        durations.get(rank.checked_sub(1)?).copied()
+        let rank = (durations.len() * 95).div_ceil(100).checked_sub(1)?;
+        Some(*durations.select_nth_unstable(rank).1)
     }
 }
 
 impl Facts {
     /// Applies the facts of an event.
     pub(in crate::html) fn apply(&mut self, event: &DomainEvent, more: EventFacts) {
+        self.side.take();
         self.summary.apply(event);
         let index = match more.about {
             About::Entry(index) => Some(index),
@@ -163,13 +167,17 @@ impl Facts {
                 self.entry(entry, index);
                 self.call();
                 let (turn, waits) = (self.turns.len().checked_sub(1), waits(entry));
-                self.open.insert(corr_id.clone(), OpenCall { turn, waits });
+                let before = self.open.insert(corr_id.clone(), OpenCall { turn, waits });
+                self.wait(before.is_some_and(|before| before.waits), waits);
             }
             DomainEvent::UpdateToolCall { corr_id, entry } => {
                 let is_final = entry.tool().is_some_and(|tool| tool.status.is_final());
                 if !is_final && let Some(open) = self.open.get_mut(corr_id) {
-                    open.waits = waits(entry);
-                } else if let Some(OpenCall { turn, .. }) = self.open.remove(corr_id) {
+                    let before = std::mem::replace(&mut open.waits, waits(entry));
+                    let now = open.waits;
+                    self.wait(before, now);
+                } else if let Some(OpenCall { turn, waits }) = self.open.remove(corr_id) {
+                    self.wait(waits, false);
                     self.end(entry, turn);
                 }
             }
@@ -225,10 +233,14 @@ impl Facts {
         }
     }
 
+    /// An open call waits for a person now, and did before.
+    fn wait(&mut self, before: bool, now: bool) {
+        self.waiting = (self.waiting + usize::from(now)).saturating_sub(usize::from(before));
+    }
+
     /// The number of calls that run, and of those that wait for a person.
     pub(in crate::html) fn open(&self) -> (usize, usize) {
-        let waiting = self.open.values().filter(|open| open.waits).count();
-        (self.open.len() - waiting, waiting)
+        (self.open.len().saturating_sub(self.waiting), self.waiting)
     }
 
     fn end(&mut self, entry: &NormalizedEntry, turn: Option<usize>) {

@@ -7,7 +7,8 @@ use foldline_domain::DomainEvent;
 use super::{
     Page,
     facts::{EventFacts, Facts},
-    snapshot::{Slot, Snapshot},
+    shared_vec::SharedVec,
+    snapshot::{Content, Past, Snapshot},
 };
 use crate::html::fragment::{Fragment, Place};
 
@@ -19,8 +20,8 @@ const CHECKPOINT: usize = 256;
 
 /// A [`Page`] that can show any past moment of the session: moment `n` follows the first `n` events.
 ///
-/// It keeps the events, and the versions of each entry with their moments. The page at a moment is assembled from
-/// these without rendering again, so that navigating in a long session is fast.
+/// It keeps the events, and the versions of each entry with their moments. The page at a moment shares these, and costs
+/// what it shows, so that navigating in a long session is fast.
 ///
 /// ```
 /// use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType::AssistantMessage};
@@ -38,24 +39,22 @@ const CHECKPOINT: usize = 256;
 pub struct History {
     page: Page,
     events: Vec<(DomainEvent, EventFacts)>,
-    entries: Vec<Versions>,
+    entries: SharedVec<Versions>,
     /// The facts at regular intervals of events.
-    checkpoints: Vec<Facts>,
+    checkpoints: Vec<Arc<Facts>>,
     spacing: usize,
 }
 
 /// The versions of one entry.
 #[derive(Clone, Debug)]
-struct Versions {
-    parent: Option<usize>,
+pub(super) struct Versions {
     /// Each version with its first moment.
     all: Vec<(usize, Version)>,
 }
 
 #[derive(Clone, Debug)]
 enum Version {
-    /// The entry, and its insertion point.
-    Whole(Arc<String>, Option<usize>),
+    Whole(Content),
     /// Text appended to the previous version.
     Grown(Box<str>),
 }
@@ -110,34 +109,23 @@ impl History {
 
     /// The page at a moment, described by `words`.
     pub fn at(&self, moment: usize, words: impl Into<String>) -> Snapshot {
-        let mut shown = Snapshot {
-            facts: self.facts(moment),
-            moment: Some(words.into()),
-            clock: self.page.snapshot().clock.clone(),
-            ..Snapshot::default()
-        };
         let is_there =
             |entry: &Versions| entry.all.first().is_some_and(|(from, _)| *from <= moment);
-        let count = self.entries.partition_point(is_there);
-        for entry in self.entries.iter().take(count) {
-            shown.append(entry.at(moment));
-        }
-        shown
+        let len = self.entries.partition_point(is_there);
+        let past = Past { moment, words: words.into(), len, versions: self.entries.clone() };
+        self.page.snapshot().at(past, self.facts(moment))
     }
 
     fn put(&mut self, moment: usize, fragment: &Fragment) {
         let shown = self.page.put(fragment);
-        let Some(slot) = shown.slots.get(fragment.index.get()) else { return };
+        let Some(slot) = shown.slot(fragment.index.get()) else { return };
         let version = match fragment.place {
             Place::Grow => Version::Grown(fragment.html.as_str().into()),
-            Place::Append | Place::Replace => Version::Whole(Arc::clone(&slot.html), slot.inside),
+            Place::Append | Place::Replace => Version::Whole(slot.content.clone()),
         };
         match self.entries.get_mut(fragment.index.get()) {
             Some(entry) => entry.all.push((moment, version)),
-            None => {
-                let all = vec![(moment, version)];
-                self.entries.push(Versions { parent: slot.parent, all });
-            }
+            None => self.entries.push(Versions { all: vec![(moment, version)] }),
         }
     }
 
@@ -146,7 +134,7 @@ impl History {
         if !self.events.len().is_multiple_of(self.spacing) {
             return;
         }
-        self.checkpoints.push(self.page.snapshot().facts.clone());
+        self.checkpoints.push(Arc::clone(&self.page.snapshot().facts));
         if self.checkpoints.len() > MOST_CHECKPOINTS {
             let mut number = 0_usize;
             self.checkpoints.retain(|_| {
@@ -160,7 +148,7 @@ impl History {
     fn facts(&self, moment: usize) -> Facts {
         let known = moment.checked_div(self.spacing).unwrap_or(0).min(self.checkpoints.len());
         let checkpoint = known.checked_sub(1).and_then(|last| self.checkpoints.get(last));
-        let mut facts = checkpoint.cloned().unwrap_or_default();
+        let mut facts = checkpoint.map(|facts| Facts::clone(facts)).unwrap_or_default();
         let from = if checkpoint.is_some() { known * self.spacing } else { 0 };
         let events = self.events.get(from..moment.min(self.events.len())).unwrap_or_default();
         events.iter().for_each(|(event, more)| facts.apply(event, *more));
@@ -170,24 +158,21 @@ impl History {
 
 impl Versions {
     /// The entry at a moment at which it existed.
-    fn at(&self, moment: usize) -> Slot {
+    pub(super) fn at(&self, moment: usize) -> Content {
         let until = self.all.partition_point(|(from, _)| *from <= moment);
         let known = self.all.get(..until).unwrap_or_default();
         let whole = |(_, version): &(usize, Version)| matches!(version, Version::Whole(..));
         let from = known.iter().rposition(whole).unwrap_or(0);
-        let mut slot = Slot { parent: self.parent, ..Slot::default() };
-        let mut grown = String::new();
+        let (mut content, mut grown) = (Content::default(), String::new());
         for (_, version) in known.get(from..).unwrap_or_default() {
             match version {
-                Version::Whole(html, inside) => {
-                    (slot.html, slot.inside) = (Arc::clone(html), *inside);
-                }
+                Version::Whole(whole) => content = whole.clone(),
                 Version::Grown(text) => grown += text,
             }
         }
         if !grown.is_empty() {
-            slot.grow(&grown);
+            content.grow(&grown);
         }
-        slot
+        content
     }
 }

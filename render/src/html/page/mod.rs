@@ -3,6 +3,7 @@
 mod about;
 mod facts;
 mod history;
+mod shared_vec;
 mod side;
 mod snapshot;
 
@@ -111,7 +112,7 @@ impl Page {
         };
         let facts =
             EventFacts { about, estimated: self.estimated(event), context: self.context(event) };
-        self.shown.facts.apply(event, facts);
+        Arc::make_mut(&mut self.shown.facts).apply(event, facts);
         (fragment, facts)
     }
 

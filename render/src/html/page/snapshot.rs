@@ -2,40 +2,62 @@
 
 use std::{ops::Range, sync::Arc};
 
-use foldline_domain::EntryIdx;
+use foldline_domain::{EntryIdx, Session};
 use maud::{Markup, Render};
 
 use super::REST;
-use super::{about, facts::Facts, side};
+use super::{about, facts::Facts, history::Versions, shared_vec::SharedVec, side};
 use crate::html::{
     emitter::with_last,
     fragment::{Fragment, Place},
     time::Clock,
 };
 
-/// The content of a page at one moment: facts and entries.
+/// The content of a page at one moment: facts and entries. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    pub(super) facts: Facts,
-    pub(super) slots: Vec<Slot>,
-    /// The moment, in words, if it is not the present.
-    pub(super) moment: Option<String>,
+    pub(super) facts: Arc<Facts>,
+    slots: SharedVec<Slot>,
+    /// The top-level entries, in order.
+    outermost: SharedVec<usize>,
+    /// The entries that are or were to-do lists, in order: the last one is expanded.
+    todo_lists: Arc<Vec<usize>>,
+    past: Option<Past>,
+    /// An entry, and the HTML at its end.
+    appended: Option<(usize, String)>,
     pub(super) clock: Clock,
+}
+
+/// A moment that is not the present.
+#[derive(Clone, Debug)]
+pub(super) struct Past {
+    pub(super) moment: usize,
+    /// The moment in words.
+    pub(super) words: String,
+    /// The number of entries that existed.
+    pub(super) len: usize,
+    pub(super) versions: SharedVec<Versions>,
 }
 
 /// A rendered entry and its nested entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
+    pub(super) content: Content,
+    /// The enclosing entry.
+    pub(super) parent: Option<usize>,
+    within: Vec<usize>,
+}
+
+/// The HTML of an entry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Content {
     /// Shared with the history of the page, if it has one.
     pub(super) html: Arc<String>,
     /// The insertion point in the HTML, in bytes.
     pub(super) inside: Option<usize>,
-    /// The enclosing entry.
-    pub(super) parent: Option<usize>,
-    pub(super) within: Vec<usize>,
 }
 
-impl Slot {
+impl Content {
     /// Whether it is a to-do list. The template writes its attributes; text is escaped.
     fn is_todo_list(&self) -> bool {
         let start = self.html.split_once('>').map_or("", |(start, _)| start);
@@ -49,6 +71,12 @@ impl Slot {
             *inside += html.len();
         }
     }
+
+    /// The HTML before and after the insertion point.
+    fn parts(&self) -> (&str, &str) {
+        let inside = self.inside.unwrap_or(self.html.len());
+        self.html.split_at_checked(inside).unwrap_or_default()
+    }
 }
 
 impl Snapshot {
@@ -56,44 +84,80 @@ impl Snapshot {
     pub(super) fn put(&mut self, fragment: Fragment) {
         let Fragment { index, place, parent, html, inside } = fragment;
         let index = index.get();
+        let content = |html| Content { html: Arc::new(html), inside };
         match place {
             // The parent precedes its entries, even in an invalid log.
             Place::Append => {
                 let parent = parent.map(EntryIdx::get).filter(|parent| *parent < index);
-                self.append(Slot { html: Arc::new(html), inside, parent, within: Vec::new() });
+                let slot = Slot { content: content(html), parent, within: Vec::new() };
+                self.append(slot);
             }
             Place::Replace => {
-                if let Some(slot) = self.slots.get_mut(index) {
-                    (slot.html, slot.inside) = (Arc::new(html), inside);
+                let Some(slot) = self.slots.get_mut(index) else { return };
+                slot.content = content(html);
+                if slot.content.is_todo_list() {
+                    self.add_todo_list(index);
                 }
             }
             Place::Grow => {
                 if let Some(slot) = self.slots.get_mut(index) {
-                    slot.grow(&html);
+                    slot.content.grow(&html);
                 }
             }
         }
     }
 
     /// Adds an entry.
-    pub(super) fn append(&mut self, slot: Slot) {
+    fn append(&mut self, slot: Slot) {
         let index = self.slots.len();
-        if let Some(parent) = slot.parent.and_then(|parent| self.slots.get_mut(parent)) {
-            parent.within.push(index);
+        match slot.parent {
+            Some(parent) => {
+                if let Some(parent) = self.slots.get_mut(parent) {
+                    parent.within.push(index);
+                }
+            }
+            None => self.outermost.push(index),
+        }
+        if slot.content.is_todo_list() {
+            self.add_todo_list(index);
         }
         self.slots.push(slot);
     }
 
-    /// Appends HTML to an entry, if it exists.
+    fn add_todo_list(&mut self, index: usize) {
+        if let Err(place) = self.todo_lists.binary_search(&index) {
+            Arc::make_mut(&mut self.todo_lists).insert(place, index);
+        }
+    }
+
+    pub(super) fn slot(&self, index: usize) -> Option<&Slot> {
+        self.slots.get(index).filter(|_| index < self.len())
+    }
+
+    /// The same session at a past moment.
+    pub(super) fn at(&self, past: Past, facts: Facts) -> Self {
+        Self { facts: Arc::new(facts), past: Some(past), ..self.clone() }
+    }
+
+    fn len(&self) -> usize {
+        self.past.as_ref().map_or(self.slots.len(), |past| past.len)
+    }
+
+    /// Appends HTML to an entry, if it exists. Only one entry has an appendix.
     pub fn append_to(&mut self, index: EntryIdx, html: &str) {
-        if let Some(slot) = self.slots.get_mut(index.get()) {
-            slot.html = Arc::new(with_last(&slot.html, html));
+        if self.slot(index.get()).is_some() {
+            self.appended = Some((index.get(), html.to_owned()));
         }
     }
 
     /// The title: the log's, or else its first prompt. Plain text, not HTML.
     pub fn title(&self) -> String {
         self.facts.title().into_owned()
+    }
+
+    /// The facts that the log states about the session, if there are any.
+    pub fn session(&self) -> Option<&Session> {
+        self.facts.session()
     }
 
     /// The facts of the session, as HTML: a `<header class="about">`.
@@ -103,21 +167,36 @@ impl Snapshot {
 
     /// The prompts, tools, files and models of the session, as HTML: an `<aside id="side">`.
     pub fn side(&self) -> String {
-        self.render_side().into_string()
+        self.facts.side.get_or_init(|| self.render_side().into_string()).clone()
     }
 
     /// The top-level entries, which are not nested in a call, in order.
     pub fn outermost(&self) -> impl DoubleEndedIterator<Item = EntryIdx> {
-        let slots = self.slots.iter().enumerate().filter(|(_, slot)| slot.parent.is_none());
-        slots.map(|(index, _)| EntryIdx::new(index))
+        (0..self.outermost_count()).filter_map(|place| self.outermost_at(place))
+    }
+
+    /// The number of top-level entries.
+    pub fn outermost_count(&self) -> usize {
+        self.outermost_before(EntryIdx::new(self.len()))
+    }
+
+    /// The number of top-level entries before this entry.
+    pub fn outermost_before(&self, index: EntryIdx) -> usize {
+        let index = index.get().min(self.len());
+        self.outermost.partition_point(|other| *other < index)
+    }
+
+    /// The top-level entry at a place among them.
+    pub fn outermost_at(&self, place: usize) -> Option<EntryIdx> {
+        self.outermost.get(place).filter(|index| **index < self.len()).copied().map(EntryIdx::new)
     }
 
     /// The top-level entry that contains this one, or the entry itself if it is one.
     pub fn outermost_of(&self, index: EntryIdx) -> Option<EntryIdx> {
         let mut at = index.get();
-        self.slots.get(at)?;
+        self.slot(at)?;
         // A parent precedes its entries, so the loop ends.
-        while let Some(parent) = self.slots.get(at)?.parent {
+        while let Some(parent) = self.slot(at)?.parent {
             at = parent;
         }
         Some(EntryIdx::new(at))
@@ -132,50 +211,67 @@ impl Snapshot {
 
     pub(super) fn render_about(&self) -> Markup {
         let title = self.facts.title();
-        about::about(&self.facts, &title, self.moment.as_deref(), &self.clock)
+        let moment = self.past.as_ref().map(|past| &*past.words);
+        about::about(&self.facts, &title, moment, &self.clock)
     }
 
     pub(super) fn render_side(&self) -> Markup {
         side::side(&self.facts, &self.clock)
     }
 
+    /// The content of an entry at the moment.
+    fn content(&self, index: usize) -> Option<Content> {
+        let slot = self.slot(index)?;
+        let mut content = match &self.past {
+            Some(past) => past.versions.get(index)?.at(past.moment),
+            None => slot.content.clone(),
+        };
+        if let Some((_, html)) = self.appended.as_ref().filter(|(other, _)| *other == index) {
+            content.html = Arc::new(with_last(&content.html, html));
+        }
+        Some(content)
+    }
+
+    /// The last to-do list at the moment.
+    fn last_todo_list(&self) -> Option<usize> {
+        let until = self.todo_lists.partition_point(|index| *index < self.len());
+        let known = self.todo_lists.get(..until).unwrap_or_default().iter().copied();
+        known.rev().find(|index| self.content(*index).is_some_and(|content| content.is_todo_list()))
+    }
+
     /// Appends the outermost entries with these indices, each with its nested entries.
     fn write_entries(&self, indices: Range<usize>, html: &mut String) {
-        let end = indices.end.min(self.slots.len());
-        let slots = self.slots.get(indices.start.min(end)..end).unwrap_or_default();
+        let [start, end] = [indices.start, indices.end].map(EntryIdx::new);
+        let outermost = self.outermost_before(start)..self.outermost_before(end);
         // A stack of entries to write, and of ends of open ones.
-        let mut rest: Vec<Next<'_>> = Vec::new();
-        let outermost = (indices.start..).zip(slots).filter(|(_, slot)| slot.parent.is_none());
-        rest.extend(
-            outermost.map(|(index, _)| Next::Entry(index)).collect::<Vec<_>>().into_iter().rev(),
-        );
-        let last_todo = self.slots.iter().rposition(Slot::is_todo_list);
+        let entry = |index: EntryIdx| Next::Entry(index.get());
+        let mut rest: Vec<Next> =
+            outermost.rev().filter_map(|place| self.outermost_at(place)).map(entry).collect();
+        let last_todo_list = self.last_todo_list();
         while let Some(next) = rest.pop() {
-            let (slot, is_open) = match next {
-                Next::End(end) => {
-                    html.push_str("</div>");
-                    html.push_str(end);
-                    html.push('\n');
+            let index = match next {
+                Next::End(content) => {
+                    html.extend(["</div>", content.parts().1, "\n"]);
                     continue;
                 }
-                Next::Entry(index) => (self.slots.get(index), last_todo == Some(index)),
+                Next::Entry(index) => index,
             };
-            let Some(slot) = slot else { continue };
-            let (start, end) = slot
-                .html
-                .split_at_checked(slot.inside.unwrap_or(slot.html.len()))
-                .unwrap_or_default();
-            match start.split_once(FOLDED).filter(|_| is_open) {
+            let (Some(slot), Some(content)) = (self.slot(index), self.content(index)) else {
+                continue;
+            };
+            let (start, end) = content.parts();
+            match start.split_once(FOLDED).filter(|_| last_todo_list == Some(index)) {
                 Some((before, after)) => html.extend([before, OPEN, after]),
                 None => html.push_str(start),
             }
-            if slot.within.is_empty() {
-                html.push_str(end);
-                html.push('\n');
+            let within = slot.within.partition_point(|index| *index < self.len());
+            let within = slot.within.get(..within).unwrap_or_default();
+            if within.is_empty() {
+                html.extend([end, "\n"]);
             } else {
                 html.push_str("<div class=\"feed\">\n");
-                rest.push(Next::End(end));
-                rest.extend(slot.within.iter().rev().map(|index| Next::Entry(*index)));
+                rest.push(Next::End(content));
+                rest.extend(within.iter().rev().map(|index| Next::Entry(*index)));
             }
         }
     }
@@ -186,7 +282,8 @@ pub(super) struct Feed<'s>(pub(super) &'s Snapshot);
 
 impl Render for Feed<'_> {
     fn render_to(&self, html: &mut String) {
-        html.reserve(self.0.slots.iter().map(|slot| slot.html.len() + END).sum::<usize>() + REST);
+        let all = self.0.slots.iter().map(|slot| slot.content.html.len() + END);
+        html.reserve(all.sum::<usize>() + REST);
         self.0.write_entries(0..self.0.slots.len(), html);
     }
 }
@@ -198,7 +295,7 @@ const END: usize = 8;
 const FOLDED: &str = "<details class=\"call\">";
 const OPEN: &str = "<details class=\"call\" open>";
 
-enum Next<'s> {
+enum Next {
     Entry(usize),
-    End(&'s str),
+    End(Content),
 }
