@@ -71,7 +71,7 @@ impl Place {
             let action = action.and_then(|json| serde_json::from_str::<ActionType>(&json).ok());
             Ok(action.and_then(|action| action.arguments(&row.get::<String>(1).unwrap())))
         };
-        connection.create_scalar_function("call_arguments", 2, flags, arguments).unwrap();
+        connection.create_scalar_function("call_arguments", 3, flags, arguments).unwrap();
         connection.execute_batch(sql).unwrap();
     }
 

@@ -24,12 +24,12 @@ impl Dialect {
         }
     }
 
-    /// The arguments of the call of a row of `entries`, as text: [`ActionType::arguments`](foldline_domain::ActionType).
+    /// What the call of a row of `entries` was made with, as text; see [`words::arguments`](super::words::arguments).
     pub(super) fn arguments(self) -> &'static str {
         match self {
-            Self::Sqlite => "call_arguments(action, entries.content)",
+            Self::Sqlite => "call_arguments(action, entries.content, entries.metadata)",
             #[cfg(feature = "postgres")]
-            Self::Postgres => "call_arguments(action)",
+            Self::Postgres => "call_arguments(action, entries.metadata)",
         }
     }
 

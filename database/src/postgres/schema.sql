@@ -353,20 +353,24 @@ CREATE FUNCTION instr(text TEXT, part TEXT) RETURNS BIGINT LANGUAGE sql IMMUTABL
     RETURN strpos(text, part);
 CREATE FUNCTION has_text(text TEXT, part TEXT) RETURNS BOOLEAN LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN coalesce(strpos(lower(text COLLATE "C"), lower(part COLLATE "C")) > 0, false);
-CREATE FUNCTION call_arguments(action TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+-- A NUL, which JSONB cannot contain, becomes a space.
+CREATE FUNCTION parsed(json TEXT) RETURNS JSONB LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CAST(CASE WHEN strpos(json, '\u0000') = 0 THEN json
+                ELSE regexp_replace(json, '(?<!\\)((?:\\\\)*)\\u0000', '\1 ', 'g') END AS JSONB)
+$$;
+CREATE FUNCTION call_arguments(action TEXT, metadata TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     WITH data AS (
-        -- A NUL, which JSONB cannot contain, becomes a space.
-        SELECT CAST(CASE WHEN strpos(action, '\u0000') = 0 THEN action
-                    ELSE regexp_replace(action, '(?<!\\)((?:\\\\)*)\\u0000', '\1 ', 'g') END AS JSONB) AS data
+        SELECT parsed(action) AS data, CASE WHEN action IS NOT NULL THEN parsed(metadata) -> 'extra' END AS extra
     ), parts AS (
         SELECT data - ARRAY['action', 'operation', 'result', 'changes'] AS part FROM data
         UNION ALL SELECT change - ARRAY['action', 'has_line_numbers'] FROM data, jsonb_array_elements(data -> 'changes') AS change
+        UNION ALL SELECT extra FROM data
     )
     SELECT string_agg(text, E'\n') FROM (
         SELECT coalesce(value #>> '{}', 'null') AS text FROM parts, jsonb_path_query(part, 'strict $.**') AS value
         WHERE jsonb_typeof(value) NOT IN ('object', 'array')
-        UNION ALL SELECT jsonb_object_keys(value) FROM data,
-                  jsonb_path_query(data -> 'arguments', 'strict $.** ? (@.type() == "object")') AS value
+        UNION ALL SELECT jsonb_object_keys(value) FROM data, LATERAL (VALUES (data -> 'arguments'), (extra)) AS objects (part),
+                  jsonb_path_query(part, 'strict $.** ? (@.type() == "object")') AS value
     ) AS texts
 $$;
 CREATE FUNCTION text_start(text TEXT, count INTEGER) RETURNS TEXT LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -436,12 +436,12 @@ CREATE INDEX limits_by_agent ON limits (agent, name, at);
 
 -- The texts whose words are in the search index. Of a longer text, only the words of its first mebibyte are: a million
 -- different words would take hundreds of megabytes of memory while they are added. What a call was made with is stored
--- once, in its action; `call_arguments` is a function of the program, without which entries can be read, not changed.
+-- once, in its action and its metadata; `call_arguments` is a function of the program, without which entries can be read, not changed.
 CREATE VIEW searched AS
 SELECT entries.id,
        iif(length(CAST(content AS BLOB)) <= 1048576, content,
            CAST(substr(CAST(content AS BLOB), 1, 1048576) AS TEXT)) AS content,
-       CAST(substr(CAST(call_arguments(action, content) AS BLOB), 1, 1048576) AS TEXT) AS arguments,
+       CAST(substr(CAST(call_arguments(action, content, metadata) AS BLOB), 1, 1048576) AS TEXT) AS arguments,
        iif(length(CAST(output AS BLOB)) > 1048576, CAST(substr(CAST(output AS BLOB), 1, 1048576) AS TEXT),
            coalesce(output || char(10) || reason, output, reason)) AS output
 FROM entries LEFT JOIN tool_calls ON entry = entries.id;
@@ -460,13 +460,13 @@ CREATE TRIGGER entries_deleted BEFORE DELETE ON entries BEGIN
     INSERT INTO search (search, rowid, content, arguments, output)
     SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.id;
 END;
-CREATE TRIGGER entries_change BEFORE UPDATE OF content, output ON entries
-WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
+CREATE TRIGGER entries_change BEFORE UPDATE OF content, output, metadata ON entries
+WHEN old.content IS NOT new.content OR old.output IS NOT new.output OR old.metadata IS NOT new.metadata BEGIN
     INSERT INTO search (search, rowid, content, arguments, output)
     SELECT 'delete', id, content, arguments, output FROM searched WHERE id = old.id;
 END;
-CREATE TRIGGER entries_changed AFTER UPDATE OF content, output ON entries
-WHEN old.content IS NOT new.content OR old.output IS NOT new.output BEGIN
+CREATE TRIGGER entries_changed AFTER UPDATE OF content, output, metadata ON entries
+WHEN old.content IS NOT new.content OR old.output IS NOT new.output OR old.metadata IS NOT new.metadata BEGIN
     INSERT INTO search (rowid, content, arguments, output)
     SELECT id, content, arguments, output FROM searched WHERE id = new.id;
 END;

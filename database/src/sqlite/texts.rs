@@ -1,14 +1,17 @@
 //! SQL functions of texts. Those of SQLite (`LIKE`, `lower`, `substr`, `snippet`) end at the first NUL of a text.
 
-use foldline_domain::{ActionType, title};
+use foldline_domain::title;
 use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
+
+use crate::words;
 
 /// Adds the functions to a connection:
 ///
 /// - `title_line(text, is_any)`: the line that names a session; see [`title`](foldline_domain::title).
 /// - `has_text(text, part)`: whether a text contains another. The case of the letters `a` to `z` is ignored.
 /// - `text_start(text, count)`: the first characters of a text.
-/// - `call_arguments(action, title)`: what a call was made with, as text, of an action in JSON. The schema uses it.
+/// - `call_arguments(action, title, metadata)`: what a call was made with, as text, of an action and metadata in JSON. The
+///   schema uses it.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("title_line", 2, flags, |row| {
@@ -28,11 +31,10 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         Ok(text.and_then(|text| text.get(..end(text)).map(str::to_owned)))
     })?;
     let flags = flags | FunctionFlags::SQLITE_INNOCUOUS;
-    connection.create_scalar_function("call_arguments", 2, flags, |row| {
-        let action = row.get_raw(0).as_str_or_null()?;
-        let action = action.and_then(|json| serde_json::from_str::<ActionType>(json).ok());
-        let title = row.get_raw(1).as_str_or_null()?.unwrap_or_default();
-        Ok(action.and_then(|action| action.arguments(title)))
+    connection.create_scalar_function("call_arguments", 3, flags, |row| {
+        let text = |column| row.get_raw(column).as_str_or_null();
+        let title = text(1)?.unwrap_or_default();
+        Ok(text(0)?.and_then(|action| words::arguments(action, title, text(2).ok()?)))
     })
 }
 

@@ -51,7 +51,7 @@ impl Place {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
         // No entry is a call.
         let none = |_: &Context<'_>| Ok(None::<String>);
-        connection.create_scalar_function("call_arguments", 2, flags, none).unwrap();
+        connection.create_scalar_function("call_arguments", 3, flags, none).unwrap();
         connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write as _};
 
-use foldline_domain::{ActionType, CorrId, SessionId};
+use foldline_domain::{CorrId, SessionId};
 
 use crate::{
     NewEntry, ToolRow,
@@ -134,7 +134,8 @@ impl Copied {
             entry.content.as_str().into(),
             entry.output.as_deref().into(),
         ]);
-        self.add_words(id, &entry.content, entry.output.as_deref(), entry.tool.as_ref());
+        let call = entry.tool.as_ref().map(|tool| (tool, entry.metadata.as_deref()));
+        self.add_words(id, &entry.content, entry.output.as_deref(), call);
         let Some(corr_id) = corr_id else { return };
         if *grows {
             self.open.insert((session, corr_id.as_str().to_owned()), id);
@@ -169,17 +170,17 @@ impl Copied {
         }
     }
 
-    /// Adds the words of an entry and its call.
+    /// Adds the words of an entry and its call, which has metadata of the entry.
     pub(super) fn add_words(
         &mut self,
         id: i64,
         content: &str,
         output: Option<&str>,
-        tool: Option<&ToolRow>,
+        call: Option<(&ToolRow, Option<&str>)>,
     ) {
-        let action = tool.and_then(|tool| serde_json::from_str::<ActionType>(&tool.action).ok());
-        let arguments = action.and_then(|action| action.arguments(content));
-        let reason = tool.and_then(|tool| tool.reason.as_deref());
+        let arguments =
+            call.and_then(|(tool, metadata)| words::arguments(&tool.action, content, metadata));
+        let reason = call.and_then(|(tool, _)| tool.reason.as_deref());
         let texts = [Some(content), arguments.as_deref(), output, reason];
         for vector in words::vectors(texts.into_iter().flatten()) {
             self.words.add([id.into(), vector.as_str().into()]);

@@ -278,7 +278,8 @@ impl<'s> RowWriter<'s> {
                 &row.output.as_deref().map(text),
             ],
         )?;
-        self.index(id, &row.content, row.output.as_deref(), row.tool.as_ref())?;
+        let call = row.tool.as_ref().map(|tool| (tool, row.metadata.as_deref()));
+        self.index(id, &row.content, row.output.as_deref(), call)?;
         if let Some(tool) = &row.tool {
             self.session.run("DELETE FROM tool_calls WHERE entry = $1", &[&id])?;
             self.copied.add_tool(id, session, corr_id, tool);
@@ -292,10 +293,10 @@ impl<'s> RowWriter<'s> {
         id: i64,
         content: &str,
         output: Option<&str>,
-        tool: Option<&ToolRow>,
+        call: Option<(&ToolRow, Option<&str>)>,
     ) -> Result<(), PostgresFailure> {
         self.session.run("DELETE FROM words WHERE entry = $1", &[&id])?;
-        self.copied.add_words(id, content, output, tool);
+        self.copied.add_words(id, content, output, call);
         Ok(())
     }
 
