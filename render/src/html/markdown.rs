@@ -7,7 +7,8 @@
 
 use maud::{Markup, PreEscaped, Render, html};
 use pulldown_cmark::{
-    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset,
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd,
+    TextMergeWithOffset,
 };
 
 use super::{
@@ -103,6 +104,9 @@ struct Writer {
     /// The addresses of open links, if they have to be shown.
     links: Vec<Option<String>>,
     is_in_head: bool,
+    /// The alignments of the columns of the open table, and the number of the next cell in its row.
+    columns: Vec<Alignment>,
+    column: usize,
 }
 
 impl Writer {
@@ -148,17 +152,22 @@ impl Writer {
             Tag::List(Some(1)) => ("<ol>", "</ol>"),
             Tag::List(Some(first)) => return self.numbered(first),
             Tag::Item => ("<li>", "</li>"),
-            Tag::Table(_) => (
-                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>",
-                "</table></div>",
-            ),
+            Tag::Table(columns) => {
+                self.columns = columns;
+                (
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>",
+                    "</table></div>",
+                )
+            }
             Tag::TableHead => {
-                self.is_in_head = true;
+                (self.is_in_head, self.column) = (true, 0);
                 ("<thead><tr>", "</tr></thead>")
             }
-            Tag::TableRow => ("<tr>", "</tr>"),
-            Tag::TableCell if self.is_in_head => ("<th>", "</th>"),
-            Tag::TableCell => ("<td>", "</td>"),
+            Tag::TableRow => {
+                self.column = 0;
+                ("<tr>", "</tr>")
+            }
+            Tag::TableCell => self.cell(),
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<s>", "</s>"),
@@ -211,6 +220,20 @@ impl Writer {
         self.push(&format!("<figure>{caption}<pre tabindex=\"0\"><code{coloured}>"), CODE_END);
     }
 
+    /// The tags of the next cell of a row.
+    fn cell(&mut self) -> (&'static str, &'static str) {
+        let alignment = self.columns.get(self.column).copied().unwrap_or(Alignment::None);
+        self.column += 1;
+        match (self.is_in_head, alignment) {
+            (true, Alignment::Center) => ("<th class=\"center\">", "</th>"),
+            (true, Alignment::Right) => ("<th class=\"right\">", "</th>"),
+            (true, _) => ("<th>", "</th>"),
+            (false, Alignment::Center) => ("<td class=\"center\">", "</td>"),
+            (false, Alignment::Right) => ("<td class=\"right\">", "</td>"),
+            (false, _) => ("<td>", "</td>"),
+        }
+    }
+
     fn numbered(&mut self, first: u64) {
         self.push(&format!("<ol start=\"{first}\">"), "</ol>");
     }
@@ -259,7 +282,10 @@ mod tests {
             "<figure><figcaption>sh</figcaption><pre tabindex=\"0\"><code data-language=\"sh\">ls &lt;dir&gt;\n\
              </code></pre></figure>"
         );
-        assert!(html("|a|b|\n|-|-|\n|1|2|").contains("<th>a</th><th>b</th></tr></thead><tr><td>1"));
+        assert!(html("|a|b|c|\n|-|-:|:-:|\n|1|2|3|").contains(
+            "<th>a</th><th class=\"right\">b</th><th class=\"center\">c</th></tr></thead>\
+             <tr><td>1</td><td class=\"right\">2</td><td class=\"center\">3</td></tr>"
+        ));
     }
 
     #[test]
