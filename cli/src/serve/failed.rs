@@ -63,8 +63,11 @@ pub(super) async fn worded(request: Request, next: Next) -> Response {
     let (kind, body) = match (is_api, is_page) {
         (true, _) => ("application/json", format!("{}\n", json!({ "error": why }))),
         (false, true) => {
-            let title = status.canonical_reason().unwrap_or("Failed");
-            ("text/html; charset=utf-8", page::failure(title, &why))
+            let page = match status {
+                StatusCode::UNAUTHORIZED => page::locked(&why),
+                _ => page::failure(status.canonical_reason().unwrap_or("Failed"), &why),
+            };
+            ("text/html; charset=utf-8", page)
         }
         (false, false) => return response,
     };

@@ -142,7 +142,9 @@ impl Rules {
             return refuse(StatusCode::FORBIDDEN, "Other pages may not ask this server.");
         }
         let welcome = self.welcome(request);
-        if welcome.is_none() && !self.is_known(request.headers()) {
+        // The page that asks for the token has a style, too, in which there is nothing of a log.
+        let is_style = request.uri().path() == "/foldline.css";
+        if welcome.is_none() && !is_style && !self.is_known(request.headers()) {
             let why = "Open the link that foldline serve has printed: it has the token.";
             return refuse(StatusCode::UNAUTHORIZED, why);
         }

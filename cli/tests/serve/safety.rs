@@ -85,6 +85,12 @@ fn the_token_of_the_link_becomes_a_cookie() {
     for path in ["/", "/sessions/1", "/page.js", "/metrics", "/?token=", "/?token=1234"] {
         assert_eq!(server.get(path).status, 401, "{path}");
     }
+    // A browser is asked for it, on a page with the style of the others.
+    let host = ("Host", &*server.address);
+    let asked = server.ask("GET", "/sessions/1", &[host, ("Accept", "text/html")]);
+    assert_eq!((asked.status, server.get("/foldline.css").status), (401, 200));
+    assert!(asked.body.contains("<form action=\"/\">") && asked.body.contains("name=\"token\""));
+    assert!(!asked.body.contains("Please look"));
     // Only the page that is opened takes it: links to others would carry it along.
     assert_eq!(server.get(&format!("/metrics?token={token}")).status, 401);
     let welcome = server.get(&format!("/?token={token}"));

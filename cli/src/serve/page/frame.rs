@@ -90,12 +90,29 @@ pub(super) fn help_button() -> Markup {
 
 /// An error page.
 pub(in crate::serve) fn failure(title: &str, what: &str) -> String {
-    page(
-        "failure",
-        title,
-        &html! {
-            header.top { (brand()) }
-            main.page { h1 { (title) } p { (line(what)) } p { a href="/" { "Sessions" } } }
-        },
-    )
+    let again = html! { p { a href="/" { "Sessions" } } };
+    apology("warn", title, what, &again)
+}
+
+/// The page of a reader without the token, which can be entered.
+pub(in crate::serve) fn locked(what: &str) -> String {
+    let field = html! {
+        form action="/" {
+            input.field type="password" name="token" required autocomplete="off" aria-label="Token"
+                placeholder="Token";
+            button.btn { "Open" }
+        }
+        p { "It is the part of the link after " code { "?token=" } ". This browser keeps it until it is closed." }
+    };
+    apology("key", "This server needs its token", what, &field)
+}
+
+fn apology(symbol: &str, title: &str, what: &str, more: &Markup) -> String {
+    let body = html! {
+        header.top { (brand()) }
+        main.page {
+            section.empty { (icon("i", symbol)) h1 { (title) } p { (line(what)) } (more) }
+        }
+    };
+    page("failure", title, &body)
 }

@@ -15,7 +15,7 @@ use foldline_render::html::SHARED_SCRIPT;
 pub(super) use self::{
     dock::{end, words},
     explain::explanation,
-    frame::failure,
+    frame::{failure, locked},
     list::{list, rows},
     map::map,
     session::SessionPage,

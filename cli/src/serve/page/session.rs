@@ -16,7 +16,7 @@ const KEYS: [(&[&str], &str); 11] = [
     (&["/"], "find"),
     (&["l"], "go to the present and follow"),
     (&[",", "."], "previous, next change"),
-    (&["space"], "play, pause"),
+    (&["s"], "play, pause"),
     (&["o"], "open or close the entry"),
     (&["u"], "go to the parent call"),
     (&["y"], "copy the entry’s link"),
@@ -58,6 +58,13 @@ impl SessionPage<'_> {
                 div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
                     data-session={ "/sessions/" (number) } data-at=(place) data-moment=[moment]
                 {
+                    @if entries.is_empty() {
+                        section.empty {
+                            (icon("i", "fold"))
+                            h2 { "Nothing yet" }
+                            p { "What is said and done appears here as soon as the agent writes it to its log." }
+                        }
+                    }
                     (PreEscaped(entries))
                     @if let Some(moment) = moment { (end(number, timeline, moment)) }
                 }

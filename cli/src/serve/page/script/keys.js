@@ -29,7 +29,6 @@ addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (key === "Escape" && target.matches("[type=search]")) target.blur();
   if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input:not([type=range]), select, textarea")) return;
-  if (key === " " && target.closest("a, button, summary")) return; // It presses them.
   if (!Object.hasOwn(keys, key)) return;
   keys[key]();
   event.preventDefault();

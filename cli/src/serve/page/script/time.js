@@ -194,7 +194,7 @@ function timeTravel(session) {
   Object.assign(keys, {
     ",": () => stepTo("before"),
     ".": () => session.isPast() && stepTo("next"),
-    " ": togglePlay,
+    s: togglePlay,
   });
 
   if (feed.dataset.moment !== undefined) ask({ moment: feed.dataset.moment });
