@@ -128,29 +128,17 @@ pub(super) struct Find {
     q: String,
 }
 
-/// The entries that have this text, in any case of letters.
+/// The entries in whose visible text these words are, in any case of letters.
 pub(super) async fn find(
     State(app): State<Arc<App>>,
     Path(name): Path,
     Query(find): Query<Find>,
 ) -> Result<Json<Vec<EntryIdx>>, Failed> {
-    let wanted = find.q.to_lowercase();
     let (_, live) = live(&app, name).await?;
     let found = patiently(&app, SEARCH, move |_, patience| {
-        let document = live.store.snapshot();
-        let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let found = document.entries.iter().enumerate();
+        let shown = live.shown(|_| None);
         // The answer of a search that was stopped is not used.
-        let found = found.take_while(|_| !patience.is_over()).filter(|(_, entry)| {
-            let tool = entry.tool();
-            has(&entry.content.decode())
-                || tool.is_some_and(|tool| has(&tool.tool_name.decode()))
-                || tool
-                    .and_then(|tool| tool.action_type.result_text())
-                    .is_some_and(|it| has(&it.decode()))
-        });
-        let found = found.map(|(index, _)| EntryIdx::new(index));
-        Ok(found.collect())
+        Ok(shown.snapshot.find(&find.q, || !patience.is_over()).collect())
     });
     Ok(Json(found.await?))
 }

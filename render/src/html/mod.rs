@@ -36,6 +36,7 @@ mod picture;
 mod search_results;
 mod text;
 mod time;
+mod visible;
 mod words;
 
 pub use self::{

@@ -11,6 +11,7 @@ use crate::html::{
     emitter::with_last,
     fragment::{Fragment, Place},
     time::Clock,
+    visible::visible,
 };
 
 /// The content of a page at one moment: facts and entries. A clone shares them.
@@ -207,6 +208,16 @@ impl Snapshot {
         let mut html = String::new();
         self.write_entries(indices, &mut html);
         html
+    }
+
+    /// The entries whose visible text contains these words, in any case of letters, in order, while `goes_on`.
+    pub fn find(&self, words: &str, goes_on: impl Fn() -> bool) -> impl Iterator<Item = EntryIdx> {
+        let wanted = words.to_lowercase();
+        let has = move |index: &usize| {
+            let content = self.content(*index);
+            content.is_some_and(|it| visible(&it.html).to_lowercase().contains(&wanted))
+        };
+        (0..self.len()).take_while(move |_| goes_on()).filter(has).map(EntryIdx::new)
     }
 
     pub(super) fn render_about(&self) -> Markup {

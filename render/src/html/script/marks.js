@@ -9,7 +9,7 @@ const marks = (() => {
     CSS.highlights.set("found", all);
     CSS.highlights.set("found-here", here);
   }
-  const block = "p, pre, li, td, th, dt, dd, h2, h3, h4, h5, summary > span, blockquote, figcaption, .note";
+  const block = "p, pre, li, td, th, dt, dd, h2, h3, h4, h5, blockquote, figcaption, div, summary, summary > span"; // As in `visible.rs`.
   const skipped = ".vh, .at, .why, svg, button, .explain";
 
   // The text within an element, and where each of its pieces begins. Words do not continue in another block.
