@@ -8,6 +8,7 @@ mod authority;
 #[path = "../../agents/tests/captures.rs"]
 mod captures;
 mod cli;
+mod complete_calls;
 mod counted_once;
 mod damage;
 mod disk_full;

@@ -102,7 +102,7 @@ fn a_session_without_a_prompt_has_the_first_words_of_its_agent() {
     fs::write(logs.join("log.jsonl"), line("s", "assistant", "1", &said)).unwrap();
     let server = Server::start(&logs, &[]);
     until("it has a name", || server.body("/rows").contains(">The index is rebuilt.</a>"));
-    assert!(server.body("/sessions/1").contains("<h1>The index is rebuilt.</h1>"));
+    assert!(server.body("/sessions/1").contains("<h1 dir=\"auto\">The index is rebuilt.</h1>"));
 }
 
 #[test]

@@ -375,3 +375,39 @@ fn the_cost_of_a_page_does_not_grow_with_its_session() {
         assert!(growth < 4.0, "{what}: {short} ns, {long} ns, {growth:.1} times");
     }
 }
+
+#[test]
+fn what_is_seen_on_the_page_is_found_in_it() {
+    let (_folder, logs) = folder();
+    let say = |line: Value| format!("{line}\n");
+    let id = |id: &str| json!({"type": "tool_call", "id": id, "messageId": id});
+    let mut call = id("c1");
+    call["toolId"] = "Edit".into();
+    call["toolName"] = "Edit".into();
+    call["parameters"] = json!({"file_path": "/repo/nav.tsx", "old_str": "<nav>", "new_str": "<nav class=\"sticky top-0\">", "why": "it must stay"});
+    let mut log = say(
+        json!({"type": "system", "subtype": "init", "cwd": "/repo", "model": "m", "session_id": "seen"}),
+    );
+    let message = json!({"type": "message", "role": "assistant", "id": "m1", "text": "It is **half** done & [see](https://a.example)"});
+    let result = json!({"type": "tool_result", "id": "c1", "messageId": "c1", "toolId": "Edit", "isError": false, "value": "ok"});
+    for mut line in [message, call, result] {
+        line["session_id"] = "seen".into();
+        log += &say(line);
+    }
+    fs::write(logs.join("log.jsonl"), log).unwrap();
+    let server = Server::start(&logs, &[]);
+    until("the session is read", || server.get("/sessions/seen").body.contains("data-calls=\"1\""));
+    let found = |words: &str| server.body(&format!("/sessions/seen/find?q={words}"));
+    for words in [
+        "is%20HALF%20done%20%26%20see",
+        "class%3D%22sticky%20top-0%22%3E",
+        "nav.tsx",
+        "must%20stay",
+    ] {
+        assert_ne!(found(words), "[]", "{words}");
+    }
+    // Markup, addresses of links and what is only read out are not seen.
+    for words in ["**half", "a.example", "data-action", "link%20to%20this", "amp%3B"] {
+        assert_eq!(found(words), "[]", "{words}");
+    }
+}

@@ -15,7 +15,7 @@ use super::{
     search_results::SearchResults,
     text::{line, text},
 };
-use crate::text::terminal::is_web;
+use crate::text::{call_fields, terminal::is_web};
 
 /// The number of lines of a prose answer that are shown before the fold.
 const LONG_ANSWER: usize = 60;
@@ -23,18 +23,22 @@ const LONG_ANSWER: usize = 60;
 pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
     let succeeded = tool.status == ToolStatus::Success;
     html! {
+        (sheet(entry))
         @if let ToolStatus::Denied { reason: Some(reason) } = &tool.status && !is_result(tool, reason) {
             p.minus { "Denied: " (text(reason.decode())) }
         }
         @match &tool.action_type {
             ActionType::CommandRun { command, result } => {
-                (whole_command(&command.decode()))
+                (untitled(&command.decode()))
                 @if let Some(printed) = result.as_ref().and_then(|result| result.output.as_ref()) {
                     (output(&printed.decode()))
                 }
             },
             ActionType::FileRead { path, result } => (read(&path.decode(), result.as_ref())),
-            ActionType::Search { query, result } => (found(&query.decode(), result.as_ref())),
+            ActionType::Search { query, result } => {
+                (untitled(&query.decode()))
+                (found(&query.decode(), result.as_ref()))
+            },
             ActionType::WebFetch { url, result } => {
                 (address(&url.decode()))
                 (any(result.as_ref()))
@@ -47,12 +51,13 @@ pub(super) fn body(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
                 (todo_list(todos))
                 @if !succeeded || todos.is_empty() { (any(result.as_ref())) }
             },
-            ActionType::TaskCreate { prompt, result, .. } => {
-                @if let Some(prompt) = prompt { div.md { (folded_after(&prompt.decode(), 0)) } }
+            ActionType::TaskCreate { description, prompt, result, .. } => {
+                (untitled(&description.decode()))
+                @if let Some(prompt) = prompt { div.md dir="auto" { (folded_after(&prompt.decode(), 0)) } }
                 @if result.is_some() { div.answer { (prose(result.as_ref(), succeeded)) } }
             },
             ActionType::PlanPresentation { plan, result } => {
-                div.md { (markdown(&plan.decode())) }
+                div.md dir="auto" { (markdown(&plan.decode())) }
                 (prose(result.as_ref(), succeeded))
             },
             ActionType::Question { questions, result } => (asked(questions, result.as_ref())),
@@ -70,12 +75,31 @@ fn is_result(tool: &ToolUse, words: &Text) -> bool {
     result.is_some_and(|result| result.decode().trim() == words.decode().trim())
 }
 
-/// A command that its row cannot show completely.
-fn whole_command(command: &str) -> Markup {
-    if is_title_of(command) {
+/// A command or another title that its row cannot show completely.
+fn untitled(title: &str) -> Markup {
+    if is_title_of(title) {
         html! {}
     } else {
-        html! { pre.out { (text(trim_lines(command).to_owned())) } }
+        html! { pre.out { (text(trim_lines(title).to_owned())) } }
+    }
+}
+
+/// The fields of the call that its action does not show.
+fn sheet(entry: &NormalizedEntry) -> Markup {
+    let mut fields = call_fields::fields(entry).peekable();
+    if fields.peek().is_none() {
+        return html! {};
+    }
+    html! {
+        dl.args {
+            @for (name, json) in fields {
+                @let value = call_fields::value(json);
+                dt { (line(name)) }
+                dd {
+                    @if value.trim().contains('\n') { (output(&value)) } @else { (text(value)) }
+                }
+            }
+        }
     }
 }
 
@@ -100,7 +124,7 @@ fn found(query: &str, result: Option<&ToolResult>) -> Markup {
 fn prose(result: Option<&ToolResult>, succeeded: bool) -> Markup {
     match result {
         Some(ToolResult::Text(words)) if succeeded => {
-            html! { div.md { (folded_after(&words.decode(), LONG_ANSWER)) } }
+            html! { div.md dir="auto" { (folded_after(&words.decode(), LONG_ANSWER)) } }
         }
         other => any(other),
     }
@@ -130,7 +154,7 @@ fn address(url: &str) -> Markup {
     html! {
         @if is_web(url) {
             p { a rel="noopener noreferrer" href=(line(url)) { (line(url)) } }
-        }
+        } @else { (untitled(url)) }
     }
 }
 
@@ -164,7 +188,7 @@ fn todo(item: &TodoItem) -> Markup {
     html! {
         li data-status=[known] {
             (icon("i", symbol))
-            span {
+            span dir="auto" {
                 (text(item.content.decode()))
                 @if known.is_some() { span.vh { ", " (word) } }
                 @else if !word.is_empty() { " (" (line(word)) ")" }
@@ -183,8 +207,8 @@ fn asked(questions: &[Text], result: Option<&ToolResult>) -> Markup {
     };
     html! {
         dl.qa {
-            @for question in questions { dt { "Asked" } dd.raw { (text(question.decode())) } }
-            @if result.is_some() { dt { "Answer" } dd.raw { (answer) } }
+            @for question in questions { dt { "Asked" } dd.raw dir="auto" { (text(question.decode())) } }
+            @if result.is_some() { dt { "Answer" } dd.raw dir="auto" { (answer) } }
         }
     }
 }

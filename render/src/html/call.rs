@@ -17,8 +17,10 @@ use super::{
     search_results::SearchResults,
     text::{first_line, line},
     time,
+    visible::visible,
 };
 use crate::text::{
+    call_fields::{self, Mark},
     call_text::{self, ChangedLines},
     human,
 };
@@ -44,18 +46,20 @@ pub(super) fn render(
         (true, false) => Some("last"),
     };
     let action = &tool.action_type;
+    let title = title(entry, tool);
+    let label = label(&shown, &title, status);
     let html = html! {
         article.entry id={ "e" (index.get()) } data-type="tool_use" data-action=(action.name())
             data-kind=(action.kind().as_str()) data-status=(tool.status.name())
             data-bad[tool.status.is_failure()] data-bad-within[setting.bad > 0]
-            data-tool=(line(&*name)) data-par=[together] tabindex="-1" aria-label={ (line(&*shown)) ", " (status) }
+            data-tool=(line(&*name)) data-par=[together] tabindex="-1" aria-label=(line(label))
         {
             (time::link(index, entry, &setting.medium.clock))
             details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
                     (icon("i kind", action_symbol(action)))
                     span.name title=[is_renamed.then(|| line(&*name))] { (line(&*shown)) }
-                    (title(entry, tool))
+                    (title)
                     (facts(entry, tool, setting))
                     (time::duration(tool.duration_ms))
                     span.state {
@@ -73,6 +77,17 @@ pub(super) fn render(
     // Text is escaped, so only the template can have written this markup.
     let inside = html.rfind(ANSWER).or_else(|| html.strip_suffix(END).map(str::len));
     Rendered { html, inside }
+}
+
+/// The number of characters of a title that are read out.
+const MOST_SPOKEN: usize = 120;
+
+/// What a screen reader says of a call: `Bash cargo test, ok`.
+fn label(name: &str, title: &Markup, status: &str) -> String {
+    let title = visible(&title.0);
+    let title = human::beginning(title.trim(), MOST_SPOKEN);
+    let space = if title.is_empty() { "" } else { " " };
+    [name, space, &*title, ", ", status].concat()
 }
 
 /// The call without the placeholders of pictures, which are shown instead.
@@ -111,6 +126,9 @@ fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting<'_>) -> Mark
     let is_inferred = entry.metadata.as_ref().is_some_and(|metadata| metadata.inferred);
     html! {
         span.facts {
+            @for Mark { words, is_risk } in call_fields::marks(entry, tool) {
+                span class=[is_risk.then_some("ask")] { (line(words)) }
+            }
             @match &tool.action_type {
                 ActionType::FileEdit { changes, .. } => (diff::counts(ChangedLines::of(changes))),
                 ActionType::TaskCreate { subagent_type, .. } => {
@@ -197,7 +215,7 @@ pub(super) fn title(entry: &NormalizedEntry, tool: &ToolUse) -> Markup {
 }
 
 fn prose(words: &str) -> Markup {
-    html! { span class="title prose" { span { (line(short((words, true)))) } } }
+    html! { span class="title prose" dir="auto" { span { (line(short((words, true)))) } } }
 }
 
 /// As much of a line as fits a row; `…` if it was truncated.

@@ -66,7 +66,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rend
     }
     const END: &str = "</article>";
     html.truncate(html.len() - END.len());
-    html.push_str("<div class=\"said md\"><p class=\"raw grows\">");
+    html.push_str("<div class=\"said md\" dir=\"auto\"><p class=\"raw grows\">");
     text(words).render_to(&mut html);
     let inside = Some(html.len());
     html.push_str("</p></div>");
@@ -117,7 +117,7 @@ fn body(
                         None => "Prompt",
                     }
                 }
-                div.md {
+                div.md dir="auto" {
                     @if words.trim().is_empty() && !pictures.0.is_empty() {}
                     @else if setting.is_within { (prompt(words, LONG_TASK)) }
                     @else { (prompt(words, LONG_PROMPT)) }
@@ -126,7 +126,7 @@ fn body(
             }
         },
         NormalizedEntryType::AssistantMessage => {
-            html! { div class="said md" { (markdown(words)) (pictures) } }
+            html! { div class="said md" dir="auto" { (markdown(words)) (pictures) } }
         }
         NormalizedEntryType::Thinking => thinking(words),
         NormalizedEntryType::ErrorMessage => note("fail", words, true),
@@ -163,7 +163,7 @@ fn thinking(words: &str) -> Markup {
                 span.title { span { (line(first)) } }
                 span.dur {}
             }
-            div.body { (text(words.trim().to_owned())) }
+            div.body dir="auto" { (text(words.trim().to_owned())) }
         }
     }
 }
@@ -179,13 +179,13 @@ fn note(symbol: &str, words: &str, is_strong: bool) -> Markup {
     html! {
         div.note {
             (icon("i", symbol))
-            div {
+            div dir="auto" {
                 @if first.is_empty() { "(empty)" }
                 @else if is_strong { b { (line(first)) } }
                 @else { (line(first)) }
                 @if !is_all && lines <= LONG { p.raw { (text(rest)) } }
                 @else if !is_all {
-                    (folded(lines, "more line", &html! { div.md { (markdown(rest)) } }))
+                    (folded(lines, "more line", &html! { div.md dir="auto" { (markdown(rest)) } }))
                 }
             }
         }
@@ -221,7 +221,7 @@ pub(super) fn divider(kind: &NormalizedEntryType, words: &str) -> Markup {
     html! {
         @if rest.is_empty() { div.divider { (heading) } }
         @else {
-            details.fold-divider { summary.divider { (heading) } div.md { (markdown(rest)) } }
+            details.fold-divider { summary.divider { (heading) } div.md dir="auto" { (markdown(rest)) } }
         }
     }
 }
@@ -240,9 +240,9 @@ mod tests {
     fn a_divider_is_a_line_that_opens() {
         let html = divider(&NormalizedEntryType::Compaction, "context compacted\n*a*");
         let html = html.into_string();
-        assert!(
-            html.contains("<span>Context compacted</span></summary><div class=\"md\"><p><em>a")
-        );
+        assert!(html.contains(
+            "<span>Context compacted</span></summary><div class=\"md\" dir=\"auto\"><p><em>a"
+        ));
         let html = divider(&NormalizedEntryType::Continuation, "It began with *a*").into_string();
         assert!(html.contains("<span>Continued from an earlier conversation</span></summary>"));
         assert!(html.contains("<p>It began with <em>a"));

@@ -10,7 +10,7 @@ use super::prose::{code, fence, inline, prose, quote};
 use crate::{
     human,
     text::{
-        call_text,
+        call_fields, call_text,
         printed::{plain, spoken},
     },
 };
@@ -71,13 +71,16 @@ fn call(document: &mut String, entry: &NormalizedEntry, tool: &ToolUse, is_withi
     ));
     let duration = tool.duration_ms.map(|ms| format!(", {}", human::duration(ms)));
     let status = tool.status.name().replace('_', " ");
-    document.push_str(&format!("{status}{}\n\n", duration.unwrap_or_default()));
+    let marks = call_fields::marks(entry, tool);
+    let marks: String = marks.iter().map(|mark| format!(", {}", inline(&mark.words))).collect();
+    document.push_str(&format!("{status}{}{marks}\n\n", duration.unwrap_or_default()));
     if let ToolStatus::Denied { reason: Some(reason) } = &tool.status {
         quote(document, &reason.decode());
     }
     if !more.is_empty() {
         fence(document, "sh", &title);
     }
+    fields(document, entry);
     match &tool.action_type {
         ActionType::FileEdit { changes, .. } => {
             changes.iter().for_each(|change| changed(document, change));
@@ -85,7 +88,18 @@ fn call(document: &mut String, entry: &NormalizedEntry, tool: &ToolUse, is_withi
         ActionType::TodoManagement { todos, .. } => {
             for item in todos {
                 let mark = if item.status == "completed" { 'x' } else { ' ' };
-                document.push_str(&format!("- [{mark}] {}\n", inline(&item.content.decode())));
+                let status = item.status.decode().replace('_', " ");
+                let is_plain = ["completed", "done", "pending", ""].contains(&&*status);
+                let priority = item.priority.as_ref().map(|priority| priority.decode());
+                let priority = priority.filter(|priority| *priority != "medium");
+                let notes = (!is_plain).then_some(status).into_iter();
+                let notes: Vec<_> = notes.chain(priority.map(String::from)).collect();
+                let notes = match notes.is_empty() {
+                    true => String::new(),
+                    false => format!(" ({})", inline(&notes.join(", "))),
+                };
+                let words = inline(&item.content.decode());
+                document.push_str(&format!("- [{mark}] {words}{notes}\n"));
             }
             document.push('\n');
         }
@@ -100,6 +114,26 @@ fn call(document: &mut String, entry: &NormalizedEntry, tool: &ToolUse, is_withi
         _ => {}
     }
     result(document, &tool.action_type);
+}
+
+/// The fields of the call that its action does not show.
+fn fields(document: &mut String, entry: &NormalizedEntry) {
+    let mut is_list = false;
+    for (name, json) in call_fields::fields(entry) {
+        let (name, value) = (code(name), call_fields::value(json));
+        let value = value.trim();
+        is_list = !value.contains('\n');
+        match is_list {
+            true => document.push_str(&format!("- {name}: {}\n", code(value))),
+            false => {
+                document.push_str(&format!("- {name}:\n\n"));
+                fence(document, "", value);
+            }
+        }
+    }
+    if is_list {
+        document.push('\n');
+    }
 }
 
 fn changed(document: &mut String, change: &FileChange) {

@@ -38,15 +38,30 @@ fn tenths(n: u64, unit: u64) -> String {
     [whole.format(tenths / 10), ".", part.format(tenths % 10)].concat()
 }
 
+/// `512`, `12,345`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// `$1.23`, `$0.0042`.
 pub fn dollars(amount: f64) -> String {
     if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-/// `1 line`, `2 lines`, `2 entries`.
+/// `1 line`, `2 lines`, `12,345 entries`.
 pub fn number_of(n: impl TryInto<u64> + ToString, thing: &str) -> String {
-    let count = n.to_string();
-    let (stem, end) = match (n.try_into(), thing.strip_suffix("ry")) {
+    let number = n.to_string();
+    let n = n.try_into();
+    let count = n.as_ref().map_or(number, |n| grouped(*n));
+    let (stem, end) = match (n, thing.strip_suffix("ry")) {
         (Ok(1), _) => (thing, ""),
         (_, Some(stem)) => (stem, "ries"),
         (_, None) => (thing, "s"),

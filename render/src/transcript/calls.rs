@@ -32,6 +32,9 @@ pub(super) struct OpenCall {
     pub(super) label: String,
     /// Whether the plan or the questions of the call have been shown.
     pub(super) briefed: bool,
+    /// The number of further fields of the call that were printed.
+    #[serde(default)]
+    pub(super) fields: usize,
     /// Whether it was reported that the call awaits permission.
     waits: bool,
 }
@@ -46,6 +49,7 @@ impl Calls {
         lane: Option<CorrId>,
         label: String,
         briefed: bool,
+        fields: usize,
     ) {
         let call = OpenCall {
             age: self.begun,
@@ -53,6 +57,7 @@ impl Calls {
             lane,
             label,
             briefed,
+            fields,
             waits: false,
         };
         self.begun += 1;

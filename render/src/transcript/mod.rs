@@ -151,8 +151,9 @@ impl Transcript {
         };
         // A call outside of the call events: there will be no further update.
         self.calls.count(&tool.status);
-        Heading::of(entry, tool).print(page);
+        Heading::of(page, entry, tool).print(page);
         tool::brief(page, &tool.action_type);
+        tool::fields(page, entry, 0);
         page.row(result::status(Row::indent(2), entry, tool));
         result::body(page, tool);
     }
@@ -161,11 +162,12 @@ impl Transcript {
         let Some(tool) = entry.tool() else { return self.entry(page, entry) };
         self.abandon(page, id);
         self.begin_tight(page, lane(entry), None);
-        let heading = Heading::of(entry, tool);
+        let heading = Heading::of(page, entry, tool);
         heading.print(page);
         let briefed = tool::brief(page, &tool.action_type);
-        self.calls.begin(id, lane(entry), heading.label(), briefed);
-        let spacing = if briefed { Spacing::Loose } else { Spacing::Tight };
+        let fields = tool::fields(page, entry, 0);
+        self.calls.begin(id, lane(entry), heading.label(), briefed, fields);
+        let spacing = if briefed || fields > 0 { Spacing::Loose } else { Spacing::Tight };
         self.flow.end(spacing, Some(id));
     }
 
@@ -174,7 +176,8 @@ impl Transcript {
         if !tool.status.is_final() {
             return self.progress(page, id, entry, tool);
         }
-        let briefed = self.calls.get(id).map(|call| call.briefed);
+        let call = self.calls.get(id);
+        let (briefed, fields) = (call.map(|call| call.briefed), call.map_or(0, |call| call.fields));
         if briefed.is_none() {
             self.unknown(page, id);
         }
@@ -183,6 +186,7 @@ impl Transcript {
         if briefed != Some(true) {
             tool::brief(page, &tool.action_type);
         }
+        tool::fields(page, entry, fields);
         result::body(page, tool);
         self.calls.end(id, &tool.status);
         let spacing = if page.len() == before { Spacing::Tight } else { Spacing::Loose };
@@ -211,7 +215,7 @@ impl Transcript {
         entry: &NormalizedEntry,
         tool: &ToolUse,
     ) -> bool {
-        let heading = Heading::of(entry, tool);
+        let heading = Heading::of(page, entry, tool);
         let label = self.calls.get(id).map(|call| &call.label);
         let label = label.filter(|label| heading.has_label(label)).cloned();
         if label.is_some() && self.beneath(page, id, |row| result::status(row, entry, tool)) {

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     human,
     text::{
+        call_fields::{self, Mark},
         call_text::{ChangedLines, compact, hunk_without_numbers},
         printed::plain_spelling,
     },
@@ -49,6 +50,9 @@ pub(super) fn status(row: Row, entry: &NormalizedEntry, tool: &ToolUse) -> Row {
     }
     if let Some(gist) = gist(tool) {
         row = row.item(Ink::Quiet, gist);
+    }
+    for Mark { words, is_risk } in call_fields::marks(entry, tool) {
+        row = row.item(if is_risk { Ink::Caution } else { Ink::Quiet }, words);
     }
     if entry.metadata.as_ref().is_some_and(|metadata| metadata.inferred) {
         row = row.item(Ink::Caution, "matched by guess");
@@ -182,6 +186,9 @@ fn todo(page: &mut Page, item: &TodoItem) {
     let shown = SafeText::of_lines(Lines::plain(&text[..beginning]));
     let rows = wrap(&shown, page.width().saturating_sub(indent).max(8));
     page.hang(mark, ink, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
+    if let Some(priority) = item.priority.as_ref().filter(|_| page.is_full()) {
+        page.row(Row::indent(indent).then(Ink::Quiet, format!("({})", priority.decode())));
+    }
     page.more(indent, lines.count(), "more line");
 }
 

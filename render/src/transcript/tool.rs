@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     terminal::{is_printable, neutralise_line},
-    text::call_text::{self, edit},
+    text::{
+        call_fields,
+        call_text::{self, edit},
+    },
 };
 
 /// The maximum number of rows of a command or another title.
@@ -34,11 +37,11 @@ pub(super) struct Heading<'e> {
 }
 
 impl<'e> Heading<'e> {
-    pub(super) fn of(entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Self {
+    pub(super) fn of(page: &Page, entry: &'e NormalizedEntry, tool: &'e ToolUse) -> Self {
         Self {
             glyph: glyph(&tool.action_type),
             name: edit(call_text::name(tool), |name| clip(name, NAME)),
-            title: call_text::title(entry, tool, LABEL * MOST_TITLE),
+            title: call_text::title(entry, tool, page.most(LABEL * MOST_TITLE)),
         }
     }
 
@@ -119,6 +122,24 @@ pub(super) fn brief(page: &mut Page, action: &ActionType) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Prints the fields of a call that its action does not show, if everything is shown, except for the first `printed` ones.
+/// Returns their number.
+pub(super) fn fields(page: &mut Page, entry: &NormalizedEntry, printed: usize) -> usize {
+    let (mut count, is_full) = (0, page.is_full());
+    for (name, json) in call_fields::fields(entry).take_while(|_| is_full) {
+        count += 1;
+        if count > printed {
+            let first = Row::indent(INDENT).then(Ink::Quiet, format!("{name}: "));
+            let value = call_fields::value(json);
+            let text = SafeText::of_lines(Lines::plain(value.trim()));
+            let room = page.width().saturating_sub(first.width()).max(8);
+            let rows = wrap(&text, room);
+            page.hang(first, Ink::Plain, if rows.is_empty() { vec![Wrapped::EMPTY] } else { rows });
+        }
+    }
+    count
 }
 
 fn glyph(action: &ActionType) -> &'static str {

@@ -325,3 +325,48 @@ fn entries_can_have_links_that_ask_for_more() {
     assert_eq!(html.matches("class=\"why\"").count(), 2);
     assert_eq!(html.matches("<p>why</p>").count(), 1);
 }
+
+/// The facts in the row of a call with these further fields, and what opens with it.
+fn with_fields(mut entry: NormalizedEntry, fields: &str) -> (String, String) {
+    entry.metadata_mut().extra = serde_json::from_str(fields).unwrap();
+    let fragments = fragments(&[begins("a", &entry), ends("a", entry, ToolStatus::Success)]);
+    let (_, facts) = fragments[1].html.split_once("<span class=\"facts\">").unwrap();
+    let (facts, rest) = facts.split_once("<span class=\"dur\"").unwrap();
+    let (_, body) = rest.split_once("<div class=\"body\">").unwrap();
+    (facts.to_owned(), body.to_owned())
+}
+
+#[test]
+fn what_matters_for_trust_is_in_the_row_of_a_call() {
+    let marks = |entry, fields: &str| with_fields(entry, fields).0;
+    let given =
+        r#"{"timeout": 600000, "run_in_background": true, "dangerouslyDisableSandbox": true}"#;
+    let row = marks(command("make", None), given);
+    let all = "<span class=\"ask\">no sandbox</span><span>timeout 10 m 00 s</span><span>in background</span>";
+    assert!(row.starts_with(all), "{row}");
+    let escalated = marks(command("make", None), r#"{"sandbox_permissions": "require_escalated"}"#);
+    assert!(escalated.contains(">no sandbox</span>"));
+    // The unit of this tool's limit is not known.
+    let action = ActionType::CommandRun { command: "make".into(), result: None };
+    let row = marks(call("Execute", action, None), r#"{"timeout": 1200}"#);
+    assert!(row.contains("<span>timeout 1,200</span>"), "{row}");
+    let row = marks(task(), r#"{"model": "a <b>"}"#);
+    assert!(row.contains("<span>a &lt;b&gt;</span>"), "{row}");
+    let none = r#"{"run_in_background": false, "dangerouslyDisableSandbox": "no", "model": "m", "timeout": []}"#;
+    let row = marks(command("make", None), none);
+    assert!(
+        !row.contains("background") && !row.contains("sandbox") && !row.contains("timeout"),
+        "{row}"
+    );
+}
+
+#[test]
+fn further_fields_of_a_call_open_with_it() {
+    let given = r#"{"glob": "*.rs", "<b>": "a \"b\"", "n": 1.50, "is": true, "in": {"a": ["b"]}, "two": "c\nd"}"#;
+    let (_, body) = with_fields(command("make", None), given);
+    let sheet = "<dl class=\"args\"><dt>glob</dt><dd>*.rs</dd><dt>&lt;b&gt;</dt><dd>a &quot;b&quot;</dd>\
+        <dt>n</dt><dd>1.50</dd><dt>is</dt><dd>true</dd><dt>in</dt><dd><pre class=\"out\">{\n";
+    assert!(body.starts_with(sheet), "{body}");
+    assert!(body.contains("<dt>two</dt><dd><pre class=\"out\">c\nd</pre></dd></dl>"), "{body}");
+    assert!(!with_fields(command("make", None), "{}").1.contains("<dl"));
+}

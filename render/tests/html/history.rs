@@ -57,7 +57,7 @@ fn the_facts_of_a_long_session_are_those_of_their_moment() {
     }
     for moment in [0, 1, 255, 256, 257, 511, 16_384, 16_385, 32_768, 39_999, 40_000] {
         let about = history.at(moment, "then").about();
-        let entries = if moment == 1 { "1 entry".to_owned() } else { format!("{moment} entries") };
+        let entries = foldline_render::human::number_of(moment, "entry");
         assert!(about.contains(&format!("<dd>{entries}, ")), "{moment}: {about}");
     }
     assert_eq!(history.at(50_000, "later").outermost().count(), 40_000);

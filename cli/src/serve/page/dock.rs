@@ -1,6 +1,7 @@
 //! The dock: the displayed moment of the page, and controls to change it.
 
 use foldline_domain::Timestamp;
+use foldline_render::human;
 use maud::{Markup, html};
 
 use super::{frame::icon, map::map};
@@ -81,7 +82,7 @@ pub(in crate::serve) fn end(session: i64, timeline: &Timeline, moment: usize) ->
             @match all.saturating_sub(shown) {
                 0 => "No entry is later.",
                 1 => "1 later entry is not shown.",
-                later => { (later) " later entries are not shown." },
+                later => { (human::grouped(later as u64)) " later entries are not shown." },
             }
             " " a href={ "/sessions/" (session) } { "Show it as it is now" }
         }

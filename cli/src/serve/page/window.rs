@@ -3,7 +3,7 @@
 use std::{iter::once, ops::Range};
 
 use foldline_domain::EntryIdx;
-use foldline_render::html::Snapshot;
+use foldline_render::{html::Snapshot, human};
 use maud::html;
 
 /// The largest number of top-level entries of a session that is loaded as a whole.
@@ -126,7 +126,7 @@ impl<'s> Window<'s> {
     fn gap(&self, first: usize, last: usize) -> String {
         let count = match last - first {
             0 => "1 entry".to_owned(),
-            more => format!("{} entries", more.saturating_add(1)),
+            more => human::number_of(more.saturating_add(1), "entry"),
         };
         let moment = self.moment.map(|moment| format!("moment={moment}&"));
         let link = format!("?{}at={first}#e{first}", moment.unwrap_or_default());

@@ -17,7 +17,7 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
     let session = facts.session().unwrap_or(&none);
     html! {
         header.about data-calls=(facts.calls) data-bad=(facts.bad) {
-            h1 { (line(title)) }
+            h1 dir="auto" { (line(title)) }
             div.row {
                 @if let Some(moment) = moment {
                     span class="state chip when-past" { (icon("i", "clock")) "as it was " (line(moment)) }
@@ -113,12 +113,12 @@ fn figures(facts: &Facts, running: usize) -> Markup {
                 (human::count(used)) " of " (human::count(window))
             }))
         }
-        (figure("Calls", &facts.calls.to_string(), &html! {
-            @if facts.bad > 0 { span.bad { (facts.bad) " failed" } } @else { "none failed" }
+        (figure("Calls", &human::grouped(facts.calls), &html! {
+            @if facts.bad > 0 { span.bad { (human::grouped(facts.bad)) " failed" } } @else { "none failed" }
             @if running > 0 { ", " (running) " running" }
         }))
         @if warnings > 0 {
-            (figure("Warnings", &warnings.to_string(), &html! {
+            (figure("Warnings", &human::grouped(warnings), &html! {
                 (facts.summary.warnings.keys().map(|kind| kind.as_str().replace('_', " "))
                     .take(2).collect::<Vec<_>>().join(", "))
                 @if facts.summary.warnings.len() > 2 { ", ..." }

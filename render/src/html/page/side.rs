@@ -41,8 +41,8 @@ fn turn(number: u64, turn: &Turn, clock: &Clock) -> Markup {
     html! {
         li {
             a href={ "#e" (turn.index.get()) } {
-                span.num { (number) }
-                span.text { @if turn.prompt.is_empty() { "(empty)" } @else { (line(&*turn.prompt)) } }
+                span.num { (human::grouped(number)) }
+                span.text dir="auto" { @if turn.prompt.is_empty() { "(empty)" } @else { (line(&*turn.prompt)) } }
                 small {
                     (known.join(", "))
                     @if turn.bad > 0 { ", " b { (turn.bad) " failed" } }
@@ -59,8 +59,8 @@ fn tools(facts: &Facts) -> Markup {
     let row = |name: Markup, calls: u64, bad: u64, p95: Option<u64>| {
         html! {
             tr {
-                td { (name) } td { (calls) }
-                td.bad[bad > 0] { (bad) }
+                td { (name) } td { (human::grouped(calls)) }
+                td.bad[bad > 0] { (human::grouped(bad)) }
                 td { @if let Some(p95) = p95 { (human::duration(p95)) } }
             }
         }
@@ -106,7 +106,7 @@ fn files(facts: &Facts) -> Markup {
                 caption.vh { "Files changed" }
                 thead { tr {
                     th scope="col" { "Files changed" }
-                    th scope="col" colspan="2" { (facts.files.len()) }
+                    th scope="col" colspan="2" { (human::grouped(facts.files.len() as u64)) }
                 } }
                 tbody {
                     @for (file, lines) in shown {
