@@ -90,8 +90,7 @@ pub(super) fn help_button() -> Markup {
 
 /// An error page.
 pub(in crate::serve) fn failure(title: &str, what: &str) -> String {
-    let again = html! { p { a href="/" { "Sessions" } } };
-    apology("warn", title, what, &again)
+    apology("warn", title, what, &html! { p { a href="/" { "Sessions" } } })
 }
 
 /// The page of a reader without the token, which can be entered.
