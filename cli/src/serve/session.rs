@@ -53,9 +53,8 @@ pub(super) async fn page(
             shown.snapshot.append_to(EntryIdx::new(*entry), html);
         }
         let status = events::status(shown.outcome, live.grew());
-        let resume = shown.resume.as_deref();
         let around = at.explain.or(at.at);
-        let page = SessionPage { number, shown: &shown, status, around, resume };
+        let page = SessionPage { number, shown: &shown, status, around };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())
@@ -69,7 +68,9 @@ pub(super) async fn export(
     let (number, live) = live(&app, name).await?;
     let made = blocking(&app, move |app| {
         let page = Page::with_prices(Arc::clone(&app.prices)).in_zone(app.zone.clone());
-        Ok(live.document().history.replayed(page).render())
+        // The document is not locked meanwhile: a clone shares the entries.
+        let history = live.document().history.clone();
+        Ok(history.replayed(page).render())
     });
     let name = format!("attachment; filename=\"session-{number}.html\"");
     Ok(([(header::CONTENT_DISPOSITION, name)], Html(made.await?)).into_response())

@@ -39,15 +39,13 @@ pub(in crate::serve) struct SessionPage<'d> {
     pub(in crate::serve) status: Status,
     /// The requested entry.
     pub(in crate::serve) around: Option<usize>,
-    /// The command that resumes the session.
-    pub(in crate::serve) resume: Option<&'d str>,
 }
 
 impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
-        let Self { number, shown, status, around, resume } = *self;
-        let Shown { snapshot, timeline, moment, place, failure, .. } = shown;
+        let Self { number, shown, status, around } = *self;
+        let Shown { snapshot, timeline, moment, place, failure, resume, .. } = shown;
         let (title, moment) = (snapshot.title(), *moment);
         let entries = Window::at(snapshot, moment).feed(around).concat();
         let body = html! {
@@ -75,7 +73,7 @@ impl SessionPage<'_> {
             }
             (dock(timeline, moment, status))
             p.vh role="status" #news {}
-            (actions(number, resume))
+            (actions(number, resume.as_deref()))
             (help(&KEYS, &legend()))
         };
         page_in_time("session", if moment.is_some() { "past" } else { "live" }, &title, &body)
