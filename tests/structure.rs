@@ -10,11 +10,11 @@ const BUDGETS: [(&str, usize); 10] = [
     ("json", 3_000),
     ("domain", 8_600),
     ("agents", 26_700),
-    ("render", 10_500),
+    ("render", 11_000),
     ("database", 9_800),
     ("otlp", 1_700),
     ("testkit", 5_500),
-    ("cli", 27_900),
+    ("cli", 29_600),
     ("fleet", 11_600),
 ];
 
