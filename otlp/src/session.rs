@@ -249,11 +249,12 @@ impl OtlpState {
                 .with_known(PROCESS_WORKING_DIRECTORY, text(&facts.cwd))
                 .with_known(VCS_HEAD_NAME, text(&facts.branch));
         }
-        // A sub-agent's or a fork's own log: its session is a trace of its own.
-        let link = facts.parent_session_id().map(|id| {
+        // A sub-agent's or a fork's own log: its session is a trace of its own, linked to the call that started it.
+        let link = facts.parent.as_ref().map(|parent| {
             let agent = facts.agent.as_ref().map(Text::decode).unwrap_or_default();
-            let trace_id = TraceId::of_session(&agent, &[id.as_str()]);
-            Link { span_id: root(&trace_id), trace_id }
+            let trace_id = TraceId::of_session(&agent, &[parent.session_id.as_str()]);
+            let call = parent.corr_id.as_ref().map(|call| trace_id.span("call", &[call.as_str()]));
+            Link { span_id: call.unwrap_or_else(|| root(&trace_id)), trace_id }
         });
         let parts = SpanParts {
             id: self.root(),

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use foldline_database::query::{SessionFilter, SessionName, SessionOrder, SessionRow};
+use foldline_database::query::{Grouping, SessionFilter, SessionName, SessionOrder, SessionRow};
 use foldline_domain::{NormalizedEntry, pricing::Prices};
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -184,11 +184,15 @@ impl<'a> Call<'a> {
             Some(offset) => SessionFilter {
                 folders: self.folders.to_vec(),
                 is_listed: true,
+                grouping: Grouping::Trees,
                 offset,
                 limit: Some(1),
                 ..SessionFilter::default()
             },
-            None => of_number(find::session(&**self.database, name, &Filters::default())?),
+            None => {
+                let number = find::session(&**self.database, name, &Filters::default())?;
+                return self.database.session_row(number)?.ok_or(Error::NoSession);
+            }
         };
         let found = self.database.sessions(&filter, SessionOrder::Latest)?;
         found.into_iter().next().ok_or(Error::NoSession)

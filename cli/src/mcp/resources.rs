@@ -61,7 +61,7 @@ pub(crate) fn document(call: &Call<'_>, name: &str) -> Result<String, Error> {
     let session = call.session(name)?;
     let name = call.name(session.number, session.session.as_deref())?;
     let mut events = Events::default();
-    call.database.nested_events(session.number, |event| events.take(event))?;
+    call.database.events(session.number, |event| events.take(event))?;
     let end = |entries: usize| {
         if entries as i64 >= session.entries {
             return String::new();

@@ -132,7 +132,7 @@ impl ToolArguments for GetSession {
         }
         let name = call.name(session.number, session.session.as_deref())?;
         let read = self.read(call, &session, &name, (from, to))?;
-        let head = session_head(call, &session, &name);
+        let head = session_head(call, &session, &name) + &tree(call, &session, &name)?;
         if from == to {
             return Ok(self.single(call, head, read));
         }
@@ -218,6 +218,37 @@ impl GetSession {
         }
         page.finish(&end(shown))
     }
+}
+
+/// What the session is a part of, and its own parts, which get_session reads by these names.
+fn tree(call: &Call<'_>, session: &SessionRow, name: &str) -> Result<String, Error> {
+    /// The number of listed parts.
+    const LISTED: usize = 20;
+    if session.whole.is_none() && session.agents == 0 {
+        return Ok(String::new());
+    }
+    let tree = call.database.tree_of(session.number)?;
+    let named = |part: &SessionRow| call.name(part.number, part.session.as_deref());
+    let mut lines = String::new();
+    if let Some(whole) = tree.iter().find(|part| Some(part.number) == session.whole) {
+        let by =
+            session.call.map_or(String::new(), |call| format!(", started by its entry {call}"));
+        lines.push_str(&format!("A part of session {}{by}.\n", named(whole)?));
+    }
+    let parts = tree.iter().filter(|part| part.whole == Some(session.number));
+    for part in parts.clone().take(LISTED) {
+        let calls = human::number_of(part.calls.max(0), "call");
+        let failed =
+            if part.failures > 0 { format!(", {} failed", part.failures) } else { String::new() };
+        let by = part.call.map_or(String::new(), |call| format!(", started by {name}:{call}"));
+        lines.push_str(&format!("Sub-agent {}: {calls}{failed}{by}\n", named(part)?));
+        let title = call.line(part.title.as_deref().unwrap_or_default(), 80);
+        lines.push_str(&quoted(&title));
+    }
+    if let Some(more @ 1..) = parts.count().checked_sub(LISTED) {
+        lines.push_str(&format!("And {}.\n", human::number_of(more, "more sub-agent")));
+    }
+    Ok(lines)
 }
 
 /// Entries, with as much of each text as all of them leave room for.

@@ -13,6 +13,9 @@ pub(super) fn session_head(call: &Call<'_>, session: &SessionRow, name: &str) ->
     facts.extend(session.duration_ms.and_then(|it| it.try_into().ok()).map(human::duration));
     facts.push(count(session.entries, "entry"));
     facts.push(count(session.calls, "call"));
+    if session.agents > 0 {
+        facts.push(count(session.agents, "sub-agent"));
+    }
     if session.failures > 0 {
         facts.push(format!("{} failed", session.failures));
     }
