@@ -27,7 +27,7 @@ fn a_list_of_all_sessions_reads_their_costs_once() {
     let place = db.to_str().unwrap();
     stdout(&["ingest", folder.path().join("logs").to_str().unwrap(), "--db", place]);
     let connection = Connection::open_with_flags(&db, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    for (name, arguments) in [("title_line", 2), ("estimated_cost", 8)] {
+    for (name, arguments) in [("title_line", 2), ("estimated_cost", 9)] {
         let flags = FunctionFlags::SQLITE_DETERMINISTIC;
         connection.create_scalar_function(name, arguments, flags, |_| Ok(None::<i64>)).unwrap();
     }

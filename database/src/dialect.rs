@@ -24,7 +24,7 @@ impl Dialect {
         }
     }
 
-    /// What the call of a row of `entries` was made with, as text; see [`words::arguments`](super::words::arguments).
+    /// What the call of a row of `entries` was made with, as text; see [`arguments`](super::arguments::arguments).
     pub(super) fn arguments(self) -> &'static str {
         match self {
             Self::Sqlite => "call_arguments(action, entries.content, entries.metadata)",

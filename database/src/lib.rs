@@ -7,6 +7,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod arguments;
 pub(crate) mod checkpoint;
 mod dialect;
 mod entry_row;

@@ -183,7 +183,7 @@ impl Otlp {
         let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
         let (model, provider) = (text(model), text(self.session.facts.provider.as_ref()));
         let requested = model.clone().or_else(|| text(self.session.facts.model.as_ref()));
-        let estimated_cost = self.estimated_cost(&usage, requested.as_deref(), message_id);
+        let estimated_cost = self.estimated_cost(&usage, requested.as_deref(), message_id, at);
         let turn = self.session.turn_at(at);
         turn.usage.add(&usage);
         if let Some(usd) = estimated_cost {
@@ -204,9 +204,10 @@ impl Otlp {
         usage: &TokenUsage,
         model: Option<&str>,
         message_id: Option<&Text>,
+        at: Option<Timestamp>,
     ) -> Option<f64> {
         let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
-        let cost = self.prices.as_ref()?.cost(model?, usage, requests)?;
+        let cost = self.prices.as_ref()?.cost(model?, usage, requests, at)?;
         (cost.basis == CostBasis::Estimated && cost.usd.is_finite()).then_some(cost.usd)
     }
 

@@ -99,6 +99,13 @@ for kind, data in events:
 for used in stated.values():
     usage.update(used)
 
+# The requests in the database of all sessions, where a session has some there.
+requests = [data for kind, data in events if kind == "usage_store.request"]
+if requests:
+    usage = collections.Counter()
+    for request in requests:
+        usage.update({field: request[field] for field in FIELDS if request.get(field)})
+
 print(json.dumps({"calls": len(calls), "by_status": collections.Counter(map(ended, calls)),
                   "assistant_texts": sum(bool(m.get("content")) for m in messages) + sum(left),
                   "user_texts": len(users) + len(answers),

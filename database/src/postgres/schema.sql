@@ -268,6 +268,7 @@ SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
 -- program that stored the first use of the model.
 CREATE TABLE prices (
     model          TEXT COLLATE "C" NOT NULL,
+    until          BIGINT NOT NULL,    -- for requests before this moment; -1: for any later one
     more_than      BIGINT NOT NULL,    -- for requests of more tokens of input; -1: for any
     input          DOUBLE PRECISION NOT NULL,
     output         DOUBLE PRECISION NOT NULL,
@@ -275,7 +276,7 @@ CREATE TABLE prices (
     cache_write    DOUBLE PRECISION NOT NULL,
     cache_write_1h DOUBLE PRECISION NOT NULL
 );
-CREATE UNIQUE INDEX prices_by_model ON prices (md5(model), more_than);
+CREATE UNIQUE INDEX prices_by_model ON prices (md5(model), until, more_than);
 
 -- For people and dashboards: names, and times as text in UTC. A session with entries.
 CREATE VIEW session AS
@@ -318,11 +319,11 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
                   + least(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0)) * prices.cache_write_1h
                   + coalesce(usage.output_tokens, 0) * prices.output + coalesce(usage.web_searches, 0) * 0.01
            FROM prices
-           WHERE prices.model = usage.model
+           WHERE prices.model = usage.model AND (until < 0 OR (used_at >= 0 AND used_at < until))
            AND (more_than < 0 OR (message_id <> '' AND coalesce(usage.input_tokens, 0) > more_than))
            AND coalesce(usage.input_tokens, 0) + coalesce(usage.output_tokens, 0) + coalesce(usage.cache_read_tokens, 0) + coalesce(usage.cache_write_tokens, 0)
                + coalesce(usage.web_searches, 0) > 0
-           ORDER BY more_than DESC LIMIT 1
+           ORDER BY CASE WHEN until < 0 THEN 9223372036854775807 ELSE until END, more_than DESC LIMIT 1
        ) END AS estimated_usd
 FROM usage JOIN sessions ON sessions.id = usage.session LEFT JOIN folders ON folder = cwd;
 

@@ -325,6 +325,7 @@ SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
 -- program that stored the first use of the model.
 CREATE TABLE prices (
     model          TEXT NOT NULL,
+    until          INTEGER NOT NULL,    -- for requests before this moment; -1: for any later one
     more_than      INTEGER NOT NULL,    -- for requests of more tokens of input; -1: for any
     input          REAL NOT NULL,
     output         REAL NOT NULL,
@@ -332,7 +333,7 @@ CREATE TABLE prices (
     cache_write    REAL NOT NULL,
     cache_write_1h REAL NOT NULL,
     crc32          INTEGER NOT NULL,
-    PRIMARY KEY (model, more_than)
+    PRIMARY KEY (model, until, more_than)
 ) STRICT, WITHOUT ROWID;
 
 -- For people and dashboards: names, and times as text in UTC. A session with entries.
@@ -376,11 +377,11 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
                   + min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0)) * prices.cache_write_1h
                   + coalesce(usage.output_tokens, 0) * prices.output + coalesce(usage.web_searches, 0) * 0.01
            FROM prices
-           WHERE prices.model = usage.model
+           WHERE prices.model = usage.model AND (until < 0 OR (used_at >= 0 AND used_at < until))
            AND (more_than < 0 OR (message_id <> '' AND coalesce(usage.input_tokens, 0) > more_than))
            AND coalesce(usage.input_tokens, 0) + coalesce(usage.output_tokens, 0) + coalesce(usage.cache_read_tokens, 0) + coalesce(usage.cache_write_tokens, 0)
                + coalesce(usage.web_searches, 0) > 0
-           ORDER BY more_than DESC LIMIT 1
+           ORDER BY CASE WHEN until < 0 THEN 9223372036854775807 ELSE until END, more_than DESC LIMIT 1
        ) END AS estimated_usd
 FROM usage JOIN sessions ON sessions.id = usage.session LEFT JOIN folders ON folder = cwd;
 

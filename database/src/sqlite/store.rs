@@ -60,7 +60,7 @@ impl Store for Database {
 
     fn estimated_cost(&self) -> Result<String, StoreError> {
         Ok("estimated_cost(message_id, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                           cache_write_1h_tokens, web_searches)"
+                           cache_write_1h_tokens, web_searches, used_at)"
             .to_owned())
     }
 

@@ -1,6 +1,9 @@
 //! What logs do not state: a task that is set by hand, the projects of folders, and prices.
 
-use foldline_domain::{TaskId, pricing::Prices};
+use foldline_domain::{
+    TaskId, Timestamp,
+    pricing::{ModelRates, Prices},
+};
 use rusqlite::params;
 
 use super::{Database, SqliteError, crc::sum_sessions, statements::list};
@@ -41,12 +44,16 @@ impl Database {
             return Ok(());
         }
         self.change(|transaction| {
-            let sql = "INSERT INTO prices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7))";
+            let sql = "INSERT INTO prices VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, row_crc32(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))";
             let mut insert = transaction.prepare_cached(sql)?;
             for (rates, model) in &models {
-                for (over, [input, output, read, write, write_1h]) in rates {
-                    let over = over.map_or(-1, |over| i64::try_from(over).unwrap_or(i64::MAX));
-                    insert.execute(params![model, over, input, output, read, write, write_1h])?;
+                for ModelRates { until, more_than, rates } in rates {
+                    let until = until.map_or(-1, Timestamp::as_millis);
+                    let over = more_than.map_or(-1, |over| i64::try_from(over).unwrap_or(i64::MAX));
+                    let [input, output, read, write, write_1h] = rates;
+                    insert.execute(params![
+                        model, until, over, input, output, read, write, write_1h
+                    ])?;
                 }
             }
             Ok(())

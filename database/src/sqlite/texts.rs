@@ -3,7 +3,7 @@
 use foldline_domain::title;
 use rusqlite::{Connection, functions::FunctionFlags, types::ValueRef};
 
-use crate::words;
+use crate::arguments::arguments;
 
 /// Adds the functions to a connection:
 ///
@@ -34,7 +34,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("call_arguments", 3, flags, |row| {
         let text = |column| row.get_raw(column).as_str_or_null();
         let title = text(1)?.unwrap_or_default();
-        Ok(text(0)?.and_then(|action| words::arguments(action, title, text(2).ok()?)))
+        Ok(text(0)?.and_then(|action| arguments(action, title, text(2).ok()?)))
     })
 }
 

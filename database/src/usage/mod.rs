@@ -89,7 +89,7 @@ impl MessageUsage {
     /// number of requests.
     pub fn cost(&self, prices: &Prices) -> Option<Cost> {
         let requests = if self.of.message_id.is_some() { Requests::One } else { Requests::Several };
-        prices.cost(self.of.model.as_deref().unwrap_or_default(), &self.usage, requests)
+        prices.cost(self.of.model.as_deref().unwrap_or_default(), &self.usage, requests, self.of.at)
     }
 }
 

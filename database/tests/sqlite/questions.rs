@@ -1,9 +1,11 @@
 //! Questions to a database of three sessions.
 
 use foldline_database::{
+    Store,
     query::*,
     sqlite::{DEFAULT_WAIT, Database},
 };
+use foldline_domain::pricing::Prices;
 
 /// Two sessions of one task and one without; the second has a call that failed and text that looks like syntax.
 fn database(folder: &tempfile::TempDir) -> Database {
@@ -120,4 +122,27 @@ fn nothing_that_is_typed_is_syntax() {
     assert_eq!(terms(r#"say "two words" col:x"#), ["say", "two words", "col:x"]);
     assert_eq!(terms(r#"open "quote"#), ["open", "quote"]);
     assert!(terms("*** --").is_empty());
+}
+
+#[test]
+fn the_view_of_costs_has_the_price_of_the_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = database(&folder);
+    // One day before the price fell, and the day on which it did.
+    let used = "INSERT INTO message_usage VALUES (1, 'x', 'o3', 1749427200000, 1000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0),
+                                                 (1, 'y', 'o3', 1749513600000, 1000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0);";
+    database.connection().execute_batch(used).unwrap();
+    database.add_prices(Prices::builtin()).unwrap();
+    let sql = "SELECT estimated_usd FROM cost WHERE model = 'o3' ORDER BY at";
+    let mut costs = Vec::new();
+    let store: &dyn Store = &database;
+    store
+        .rows(sql, &[], &mut |row| {
+            costs.push(row.get::<f64>(0)?);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(costs, [10.0, 2.0]);
+    let session = database.session_row(1).unwrap().unwrap();
+    assert_eq!(session.cost_usd, Some(12.0));
 }

@@ -136,7 +136,7 @@ impl Parent {
         Self { session_id: session_id.into(), relation: Relation::Fork, corr_id: None }
     }
 
-    /// The session that a later log goes on with, under the same id or under another one.
+    /// The session that a later log continues, under the same id or under another one.
     pub fn of_continuation(session_id: impl Into<SessionId>) -> Self {
         Self { session_id: session_id.into(), relation: Relation::Continuation, corr_id: None }
     }

@@ -45,6 +45,16 @@ RATES = re.compile(
     r"(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost"
     r"|cache_creation_input_token_cost_above_1hr)(_above_\d+k_tokens|_batches|_flex|_priority)?"
 )
+# Prices that models had before, as their makers announced the changes: the tables have the newest, and their own errors.
+EARLIER = {
+    # https://openai.com/index/introducing-o3-and-o4-mini, 80 % less since 10 June 2025
+    "o3": [{"until": "2025-06-10", "input_cost_per_token": 1e-05, "cache_read_input_token_cost": 2.5e-06, "output_cost_per_token": 4e-05}],
+    # https://api-docs.deepseek.com/quick_start/pricing, changed on 5 and 29 September 2025
+    "deepseek-chat": [
+        {"until": "2025-09-05", "input_cost_per_token": 2.7e-07, "cache_read_input_token_cost": 7e-08, "output_cost_per_token": 1.1e-06},
+        {"until": "2025-09-29", "input_cost_per_token": 5.6e-07, "cache_read_input_token_cost": 7e-08, "output_cost_per_token": 1.68e-06},
+    ],
+}
 # Factors of all rates under other terms.
 TERMS = ("fast", "us")
 DATED = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
@@ -136,6 +146,9 @@ def main():
         for name, entry in found.items():
             if found.get(DATED.sub("", name)) != entry or not DATED.search(name):
                 prices.setdefault(name, entry)
+    for name, earlier in EARLIER.items():
+        if name in prices:
+            prices[name]["earlier"] = earlier
     source = f"LiteLLM {read[0]} to {read[-1]}, {len(read)} releases: the newest that has a model counts"
     lines = [f"{json.dumps(name)}: {json.dumps(prices[name], sort_keys=True, separators=(',', ':'))}" for name in sorted(prices)]
     head = f'{{"source": {json.dumps(source)}, "date": "{datetime.date.today()}", "prices": {{'

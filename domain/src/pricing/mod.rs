@@ -16,6 +16,12 @@
 //! Some models cost more when a request has more than 200,000 input tokens, or another number. Then *all* tokens of
 //! that request have the higher price. This can only be determined for the tokens of a single request: a sum over
 //! several requests is estimated at the lowest tier ([`Requests`]).
+//!
+//! # Earlier prices
+//!
+//! A request costs what its model cost on that day. An entry of the table may have the prices that it had before, with
+//! their ends: `"earlier": [{"until": "2025-06-10", "input_cost_per_token": 1e-05, ..}]`. Tokens without a time have the
+//! present price.
 
 mod name;
 mod read;
@@ -27,6 +33,7 @@ use std::{
 };
 
 use foldhash::HashMap;
+use foldline::position::Timestamp;
 use serde::Serialize;
 
 pub use self::read::PricesError;
@@ -50,6 +57,8 @@ struct Price {
     tiers: Vec<(u64, Rates)>,
     /// Rates under other terms, such as `fast` and `priority`.
     terms: BTreeMap<String, Rates>,
+    /// Prices that it had before, each with its end, the earliest first.
+    earlier: Vec<(Timestamp, Price)>,
     /// The context window, in tokens.
     window: Option<u64>,
 }
@@ -62,6 +71,17 @@ struct Rates {
     cache_read: f64,
     cache_write: f64,
     cache_write_1h: f64,
+}
+
+/// Some rates of a model, and when they apply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelRates {
+    /// The end of their time; `None` for the present ones.
+    pub until: Option<Timestamp>,
+    /// They apply to requests with more input tokens than this; `None` for the lowest tier.
+    pub more_than: Option<u64>,
+    /// US dollars per token of input, output, cache reads, cache writes and cache writes for an hour.
+    pub rates: [f64; 5],
 }
 
 /// The number of requests that some tokens belong to.
@@ -81,8 +101,8 @@ impl Prices {
         Self { looked_up: Memo::default(), ..self }
     }
 
-    /// The cost of tokens of a model: as stated in the log ([`TokenUsage::cost_usd`]), else estimated from its price.
-    /// `None` if the model has no price.
+    /// The cost of tokens of a model that were used at this time: as stated in the log ([`TokenUsage::cost_usd`]), else
+    /// estimated from its price then, or else its present price. `None` if the model has no price.
     ///
     /// ```
     /// use foldline_domain::{TokenUsage, pricing::{CostBasis, Prices, Requests}};
@@ -97,13 +117,19 @@ impl Prices {
     ///     output_tokens: Some(10),
     ///     ..TokenUsage::default()
     /// };
-    /// let cost = prices.cost("anthropic/large-20260131", &usage, Requests::One).unwrap();
+    /// let cost = prices.cost("anthropic/large-20260131", &usage, Requests::One, None).unwrap();
     /// assert_eq!(format!("{:.6}", cost.usd), "0.000720"); // 100 × $3 + 900 × $0.3 + 10 × $15 a million
     /// assert_eq!(cost.basis, CostBasis::Estimated);
-    /// assert!(prices.cost("small", &usage, Requests::One).is_none());
+    /// assert!(prices.cost("small", &usage, Requests::One, None).is_none());
     /// # Ok::<(), foldline_domain::pricing::PricesError>(())
     /// ```
-    pub fn cost(&self, model: &str, usage: &TokenUsage, requests: Requests) -> Option<Cost> {
+    pub fn cost(
+        &self,
+        model: &str,
+        usage: &TokenUsage,
+        requests: Requests,
+        at: Option<Timestamp>,
+    ) -> Option<Cost> {
         if let Some(usd) = usage.cost_usd.filter(|cost| cost.is_finite()) {
             return Some(Cost { usd, basis: CostBasis::Logged });
         }
@@ -111,7 +137,7 @@ impl Prices {
             return Some(Cost { usd: 0.0, basis: CostBasis::Estimated });
         }
         let price = self.price(model)?;
-        let usd = price.rates(usage, requests).cost(usage);
+        let usd = price.at(at).rates(usage, requests).cost(usage);
         Some(Cost { usd, basis: CostBasis::Estimated })
     }
 
@@ -120,16 +146,16 @@ impl Prices {
         self.price(model)?.window
     }
 
-    /// The rates of a model for input, output, cache reads, cache writes and cache writes for an hour; each with the
-    /// number of input tokens above which it applies to a request, `None` for the lowest tier.
-    pub fn rates_of(&self, model: &str) -> Vec<(Option<u64>, [f64; 5])> {
+    /// The rates of a model, the present ones last.
+    pub fn rates_of(&self, model: &str) -> Vec<ModelRates> {
         let Some(price) = self.price(model) else { return Vec::new() };
-        let tiers = price.tiers.iter().map(|(over, rates)| (Some(*over), rates));
-        let all = std::iter::once((None, &price.base)).chain(tiers);
-        let list = |Rates { input, output, cache_read, cache_write, cache_write_1h }: &Rates| {
-            [*input, *output, *cache_read, *cache_write, *cache_write_1h]
-        };
-        all.map(|(over, rates)| (over, list(rates))).collect()
+        let earlier = price.earlier.iter().map(|(until, price)| (Some(*until), price));
+        let all = earlier.chain([(None, &*price)]).flat_map(|(until, price)| {
+            let tiers = price.tiers.iter().map(|(over, rates)| (Some(*over), rates));
+            let all = std::iter::once((None, &price.base)).chain(tiers);
+            all.map(move |(more_than, rates)| ModelRates { until, more_than, rates: rates.list() })
+        });
+        all.collect()
     }
 
     fn price(&self, model: &str) -> Option<Arc<Price>> {
@@ -170,12 +196,20 @@ impl Price {
     /// All rates, this many times as high.
     fn times(&self, factor: f64) -> Self {
         let tiers = self.tiers.iter().map(|(over, rates)| (*over, rates.times(factor)));
+        let earlier = self.earlier.iter().map(|(until, price)| (*until, price.times(factor)));
         Self {
             base: self.base.times(factor),
             tiers: tiers.collect(),
             terms: BTreeMap::new(),
+            earlier: earlier.collect(),
             window: self.window,
         }
+    }
+
+    /// The price at a time.
+    fn at(&self, at: Option<Timestamp>) -> &Self {
+        let is_then = |(until, _): &&(Timestamp, Self)| at.is_some_and(|at| at < *until);
+        self.earlier.iter().find(is_then).map_or(self, |(_, price)| price)
     }
 
     fn rates(&self, usage: &TokenUsage, requests: Requests) -> &Rates {
@@ -186,6 +220,11 @@ impl Price {
 }
 
 impl Rates {
+    fn list(&self) -> [f64; 5] {
+        let Self { input, output, cache_read, cache_write, cache_write_1h } = self;
+        [*input, *output, *cache_read, *cache_write, *cache_write_1h]
+    }
+
     fn times(&self, factor: f64) -> Self {
         let Self { input, output, cache_read, cache_write, cache_write_1h } = self;
         Self {

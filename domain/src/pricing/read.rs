@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use foldline::position::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -85,7 +86,20 @@ fn price(entry: &Map<String, Value>) -> Option<Price> {
         let factor = factor.as_f64().filter(|factor| factor.is_finite() && *factor > 0.0);
         terms.extend(factor.map(|factor| (name.clone(), base.times(factor))));
     }
-    Some(Price { base, tiers, terms, window })
+    let earlier = entry.get("earlier").and_then(Value::as_array).into_iter().flatten();
+    let mut earlier: Vec<_> = earlier
+        .filter_map(Value::as_object)
+        .filter_map(|entry| Some((end(entry)?, price(entry)?)))
+        .collect();
+    earlier.sort_by_key(|(until, _)| *until);
+    Some(Price { base, tiers, terms, earlier, window })
+}
+
+/// The end of an earlier price: the beginning of a day in UTC.
+fn end(entry: &Map<String, Value>) -> Option<Timestamp> {
+    let day: jiff::civil::Date = entry.get("until")?.as_str()?.parse().ok()?;
+    let start = day.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(Timestamp::from_millis(start.timestamp().as_millisecond()))
 }
 
 /// Prices by ranges of input tokens of a request: `[from, to]`.

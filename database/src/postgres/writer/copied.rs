@@ -6,6 +6,7 @@ use foldline_domain::{CorrId, SessionId};
 
 use crate::{
     NewEntry, ToolRow,
+    arguments::arguments,
     postgres::{
         error::PostgresFailure,
         statements::{Connection, signed, text},
@@ -179,7 +180,7 @@ impl Copied {
         call: Option<(&ToolRow, Option<&str>)>,
     ) {
         let arguments =
-            call.and_then(|(tool, metadata)| words::arguments(&tool.action, content, metadata));
+            call.and_then(|(tool, metadata)| arguments(&tool.action, content, metadata));
         let reason = call.and_then(|(tool, _)| tool.reason.as_deref());
         let texts = [Some(content), arguments.as_deref(), output, reason];
         for vector in words::vectors(texts.into_iter().flatten()) {

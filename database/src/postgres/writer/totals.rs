@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldline_domain::{
-    Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind, pricing::Prices,
+    Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind,
+    pricing::{ModelRates, Prices},
 };
 use postgres::types::ToSql;
 
@@ -145,14 +146,15 @@ impl RowWriter<'_> {
 
     /// Adds the prices of models that have none yet, for the view `cost`.
     fn add_prices(&mut self, models: &[String]) -> Result<(), PostgresFailure> {
-        let sql = "INSERT INTO prices VALUES ($1, $2, $3, $4, $5, $6, $7)
-                   ON CONFLICT (md5(model), more_than) DO NOTHING";
+        let sql = "INSERT INTO prices VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                   ON CONFLICT (md5(model), until, more_than) DO NOTHING";
         for model in models {
-            for (over, rates) in Prices::builtin().rates_of(model) {
-                let over = over.map_or(-1, signed);
+            for ModelRates { until, more_than, rates } in Prices::builtin().rates_of(model) {
+                let (until, over) =
+                    (until.map_or(-1, Timestamp::as_millis), more_than.map_or(-1, signed));
                 let [input, output, read, write, write_1h] = rates;
-                let row: [&(dyn ToSql + Sync); 7] =
-                    [model, &over, &input, &output, &read, &write, &write_1h];
+                let row: [&(dyn ToSql + Sync); 8] =
+                    [model, &until, &over, &input, &output, &read, &write, &write_1h];
                 self.session.run(sql, &row)?;
             }
         }

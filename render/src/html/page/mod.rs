@@ -118,10 +118,12 @@ impl Page {
 
     /// The estimated cost of tokens whose cost the log does not state.
     fn estimated(&self, event: &DomainEvent) -> Option<f64> {
-        let DomainEvent::Usage { usage, model, message_id, .. } = event else { return None };
+        let DomainEvent::Usage { usage, model, message_id, timestamp } = event else {
+            return None;
+        };
         let model = self.shown.facts.model(model.as_ref());
         let requests = if message_id.is_some() { Requests::One } else { Requests::Several };
-        let cost = self.prices.as_ref()?.cost(&model, usage, requests)?;
+        let cost = self.prices.as_ref()?.cost(&model, usage, requests, *timestamp)?;
         (cost.basis == CostBasis::Estimated).then_some(cost.usd)
     }
 
