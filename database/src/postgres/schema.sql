@@ -218,8 +218,7 @@ WHERE used.message_id LIKE 'thread:%' AND EXISTS (
 );
 
 -- The tokens, each message once: in the session with most of them, of several the one that states the highest cost, or
--- else the first. A message `thread:..` is one
--- among forks. A sum of integers would fail on the extreme numbers of one log.
+-- else the one with the earliest use, or else the first. A message `thread:..` is one among forks. A sum of integers would fail on the extreme numbers of one log.
 CREATE VIEW usage AS
 SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
        cache_write_1h_tokens, reasoning_tokens, web_searches, cost_usd
@@ -231,7 +230,7 @@ OR (message_id LIKE 'thread:%' AND NOT EXISTS (
 OR (message_id NOT LIKE 'thread:%' AND session = (
     SELECT session FROM message_usage AS told
     WHERE told.message_id = used.message_id AND told.message_id <> ''
-    GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session LIMIT 1
+    GROUP BY session ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, min(used_at), session LIMIT 1
 ));
 
 -- A session that is a part of another one, such as that of a sub-agent, with that other one: of several logs of one

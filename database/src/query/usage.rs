@@ -44,7 +44,7 @@ pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
                                ELSE (message_id, session) IN (
                                SELECT message_id, session FROM (
                                    SELECT message_id, session, row_number() OVER (
-                                       PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, session
+                                       PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, min(used_at), session
                                    ) AS place
                                    FROM message_usage
                                    WHERE message_id <> ''

@@ -1,15 +1,17 @@
 //! [`count_once`]: in which session a message counts.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use foldhash::HashMap;
 use foldline_domain::{OF_THREAD, Timestamp};
 
 use super::{MessageUsage, SessionUsage, lineage::Lineage};
+use crate::NOT_STATED;
 
-/// Counts each message once, in the session with the most output tokens for it (of several, the one with the highest stated
-/// cost, or else the first), and removes it from the others. A resumed session repeats the messages of its predecessor, and a sub-agent's messages are also in
-/// the file of the session that started it. The [forks](OF_THREAD) of a session repeat what it counted.
+/// Counts each message once, in the session with the most output tokens for it, and removes it from the others. Of several,
+/// that is the one with the highest stated cost, or else with the earliest use, or else the first. A resumed session repeats
+/// the messages of its predecessor, and a sub-agent's messages are also in the file of the session that started it. The
+/// [forks](OF_THREAD) of a session repeat what it counted.
 pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) {
     let mut sessions: Vec<_> = sessions.into_iter().collect();
     let counted = counted(&sessions);
@@ -19,8 +21,10 @@ pub fn count_once<'s>(sessions: impl IntoIterator<Item = &'s mut SessionUsage>) 
     }
 }
 
-/// The output tokens that a session tells of a message, and their stated cost.
-type Told = (Option<u64>, f64);
+/// The output tokens that a session tells of a message, their stated cost, and the first time of use.
+type Told = (Option<u64>, f64, Reverse<i64>);
+
+const NOTHING: Told = (None, 0.0, Reverse(i64::MAX));
 
 /// Whether each message of each session counts there.
 fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
@@ -42,17 +46,18 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
             numbered.push((session, number));
             let Some(number) = number else { continue };
             if number == told.len() {
-                told.push((usize::MAX, (None, 0.0)));
-                best.push((session, (None, 0.0)));
+                told.push((usize::MAX, NOTHING));
+                best.push((session, NOTHING));
             }
-            let (teller, (output, cost)) = &mut told[number];
-            if *teller != session {
-                (*teller, *output, *cost) = (session, None, 0.0);
+            if told[number].0 != session {
+                told[number] = (session, NOTHING);
                 here.push(number);
                 if of.message_id.as_ref().is_some_and(|id| id.starts_with(OF_THREAD)) {
                     tellers.entry(number).or_default().push((session, of.at));
                 }
             }
+            let (_, (output, cost, at)) = &mut told[number];
+            *at = (*at).max(Reverse(of.at.map_or(NOT_STATED, Timestamp::as_millis)));
             *output = match (*output, usage.output_tokens) {
                 (Some(output), Some(more)) => Some(output.saturating_add(more)),
                 (output, more) => output.or(more),
