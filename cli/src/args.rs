@@ -20,6 +20,7 @@ use super::verbs::{
     prune::PruneArgs,
     query::QueryArgs,
     replay::ReplayArgs,
+    resume::ResumeArgs,
     run::RunArgs,
     search::SearchArgs,
     sessions::SessionsArgs,
@@ -57,6 +58,10 @@ pub(super) enum Command {
     Statusline(StatuslineArgs),
     /// Print a session as a transcript, to read in the terminal
     Show(ShowArgs),
+    /// Resume a session with the command of its agent, in its folder
+    ///
+    /// The session of a sub-agent is the one that called it.
+    Resume(ResumeArgs),
     /// Search the entries of all sessions
     Search(SearchArgs),
     /// List touched files, or the sessions that touched a file

@@ -22,8 +22,8 @@ use crate::{
     sink::SinkKind,
     verbs::{
         audit_key, blocks, check, doctor, errors, export, files, forget, ingest, keep, overview,
-        prune, query, replay, run, search, sessions, shell, show, statusline, task, tools, usage,
-        verify,
+        prune, query, replay, resume, run, search, sessions, shell, show, statusline, task, tools,
+        usage, verify,
     },
 };
 
@@ -74,6 +74,7 @@ impl Program {
             Command::Blocks(args) => blocks::run(self, args),
             Command::Statusline(args) => statusline::run(self, args),
             Command::Show(args) => show::run(self, args),
+            Command::Resume(args) => resume::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),
             Command::Tools(args) => tools::run(self, args),

@@ -47,6 +47,10 @@ pub enum Error {
     #[error("there is no file {}", .0.display())]
     NoFile(PathBuf),
 
+    /// The folder of a session is missing.
+    #[error("the folder of the session, {}, does not exist; --print prints the command", .0.display())]
+    NoFolder(PathBuf),
+
     /// The named file is not a log.
     #[error("{}{why}", .path.display())]
     NotALog { path: PathBuf, why: NoLog },
@@ -251,6 +255,7 @@ impl Error {
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => 127,
             Self::Start { .. } => 126,
             Self::NoFile(_)
+            | Self::NoFolder(_)
             | Self::NoSession
             | Self::NotFound { .. }
             | Self::NoHomes { .. }

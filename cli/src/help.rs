@@ -22,8 +22,8 @@ const EXIT_CODES: [(&str, &str); 7] = [
     ("2", "wrong use, or a file that is not a log of a known format"),
     ("3", "read to the end, but with malformed lines or unknown records (only with --strict)"),
     ("4", "no task, session or file has that name"),
-    ("126", "the command of run cannot be executed"),
-    ("127", "the command of run does not exist"),
+    ("126", "the command of run or resume cannot be executed"),
+    ("127", "the command of run or resume does not exist"),
 ];
 
 const ENVIRONMENT: &str = "\
@@ -57,6 +57,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("blocks", ["foldline blocks --active", "foldline blocks --token-limit max"]),
     ("statusline", ["foldline statusline", "foldline statusline --timezone UTC"]),
     ("show", ["foldline show", "foldline show latest --follow"]),
+    ("resume", ["foldline resume", "foldline resume --project . --print"]),
     ("search", ["foldline search migration", "foldline search '\"access denied\"' --since 7d"]),
     ("files", ["foldline files --changed --since today", "foldline files src/main.rs"]),
     ("tools", ["foldline tools --sort failed", "foldline tools --agent codex --since 2026-01"]),

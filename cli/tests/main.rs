@@ -52,6 +52,7 @@ mod query;
 mod questions;
 mod readme;
 mod resume;
+mod resumed;
 mod rewritten;
 mod run;
 mod run_rows;

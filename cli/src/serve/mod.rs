@@ -31,7 +31,6 @@ mod picture;
 mod questions;
 mod rendered;
 mod request;
-mod resume;
 mod routes;
 mod row_detail;
 mod schema;

@@ -16,6 +16,7 @@ pub(crate) mod overview;
 pub(crate) mod prune;
 pub(crate) mod query;
 pub(crate) mod replay;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod sessions;

@@ -14,7 +14,10 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::timeline::Timeline;
-use crate::serve::{page, resume, sse};
+use crate::{
+    serve::{page, sse},
+    verbs::resume,
+};
 
 /// The beginning of each document: an empty page, and the time zone of all times.
 #[derive(Clone)]
@@ -138,7 +141,7 @@ impl Document {
             place: UpdateId { epoch: self.store.epoch(), seq: self.fragments.last() },
             outcome: self.outcome,
             failure: self.failure.clone(),
-            resume: self.history.page().snapshot().session().and_then(resume::command),
+            resume: self.history.page().snapshot().session().and_then(resume::line),
         }
     }
 
