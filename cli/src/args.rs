@@ -10,6 +10,7 @@ use super::verbs::{
     audit_key::AuditKeyArgs,
     blocks::BlocksArgs,
     check::CheckArgs,
+    diff::DiffArgs,
     doctor::DoctorArgs,
     errors::ErrorsArgs,
     export::ExportArgs,
@@ -62,6 +63,11 @@ pub(super) enum Command {
     ///
     /// The session of a sub-agent is the one that called it.
     Resume(ResumeArgs),
+    /// Print the changes that a session made to files, as a unified diff
+    ///
+    /// Only changes by calls that succeeded, also of sub-agents; those of a file follow each other. Where the log does
+    /// not state the line numbers of the file, they are those of the excerpt in the log.
+    Diff(DiffArgs),
     /// Search the entries of all sessions
     Search(SearchArgs),
     /// List touched files, or the sessions that touched a file

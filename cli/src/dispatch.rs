@@ -21,9 +21,9 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, doctor, errors, export, files, forget, ingest, keep, overview,
-        prune, query, replay, resume, run, search, sessions, shell, show, statusline, task, tools,
-        usage, verify,
+        audit_key, blocks, check, diff, doctor, errors, export, files, forget, ingest, keep,
+        overview, prune, query, replay, resume, run, search, sessions, shell, show, statusline,
+        task, tools, usage, verify,
     },
 };
 
@@ -75,6 +75,7 @@ impl Program {
             Command::Statusline(args) => statusline::run(self, args),
             Command::Show(args) => show::run(self, args),
             Command::Resume(args) => resume::run(self, args),
+            Command::Diff(args) => diff::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),
             Command::Tools(args) => tools::run(self, args),

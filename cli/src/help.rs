@@ -58,6 +58,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("statusline", ["foldline statusline", "foldline statusline --timezone UTC"]),
     ("show", ["foldline show", "foldline show latest --follow"]),
     ("resume", ["foldline resume", "foldline resume --project . --print"]),
+    ("diff", ["foldline diff", "foldline diff latest~1 --stat"]),
     ("search", ["foldline search migration", "foldline search '\"access denied\"' --since 7d"]),
     ("files", ["foldline files --changed --since today", "foldline files src/main.rs"]),
     ("tools", ["foldline tools --sort failed", "foldline tools --agent codex --since 2026-01"]),
