@@ -18,6 +18,7 @@ use super::verbs::{
     forget::ForgetArgs,
     ingest::IngestArgs,
     keep::KeepArgs,
+    prompts::PromptsArgs,
     prune::PruneArgs,
     query::QueryArgs,
     replay::ReplayArgs,
@@ -68,6 +69,8 @@ pub(super) enum Command {
     /// Only changes by calls that succeeded, also of sub-agents; those of a file follow each other. Where the log does
     /// not state the line numbers of the file, they are those of the excerpt in the log.
     Diff(DiffArgs),
+    /// List what a person wrote, over all sessions, latest first
+    Prompts(PromptsArgs),
     /// Search the entries of all sessions
     Search(SearchArgs),
     /// List touched files, or the sessions that touched a file

@@ -22,8 +22,8 @@ use crate::{
     sink::SinkKind,
     verbs::{
         audit_key, blocks, check, diff, doctor, errors, export, files, forget, ingest, keep,
-        overview, prune, query, replay, resume, run, search, sessions, shell, show, statusline,
-        task, tools, usage, verify,
+        overview, prompts, prune, query, replay, resume, run, search, sessions, shell, show,
+        statusline, task, tools, usage, verify,
     },
 };
 
@@ -76,6 +76,7 @@ impl Program {
             Command::Show(args) => show::run(self, args),
             Command::Resume(args) => resume::run(self, args),
             Command::Diff(args) => diff::run(self, args),
+            Command::Prompts(args) => prompts::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),
             Command::Tools(args) => tools::run(self, args),

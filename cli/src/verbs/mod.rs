@@ -12,6 +12,7 @@ pub(crate) mod files;
 pub(crate) mod forget;
 pub(crate) mod ingest;
 pub(crate) mod keep;
+pub(crate) mod prompts;
 mod limits;
 pub(crate) mod overview;
 pub(crate) mod prune;

@@ -24,6 +24,7 @@ mod entries;
 mod files;
 mod filter;
 mod glance;
+mod inputs;
 mod limits;
 mod project;
 mod search;
@@ -40,6 +41,7 @@ pub use self::{
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
     glance::OpenCall,
+    inputs::{CommandRow, PromptRow},
     project::FolderRow,
     search::{MATCH, SearchTerms},
     sessions::{OutcomeRow, SessionLog, SessionOrder, SessionRow, TaskRow},
