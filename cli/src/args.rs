@@ -10,6 +10,7 @@ use super::verbs::{
     audit_key::AuditKeyArgs,
     blocks::BlocksArgs,
     check::CheckArgs,
+    commands::CommandsArgs,
     diff::DiffArgs,
     doctor::DoctorArgs,
     errors::ErrorsArgs,
@@ -77,6 +78,10 @@ pub(super) enum Command {
     Files(FilesArgs),
     /// List tools with their calls, failures and durations
     Tools(ToolsArgs),
+    /// List the programs that agents ran, or each command
+    ///
+    /// The program of a command line is the first that does more than change the folder or a variable.
+    Commands(CommandsArgs),
     /// List failed calls and reported errors, latest first
     Errors(ErrorsArgs),
     /// List, show and set tasks, which group sessions

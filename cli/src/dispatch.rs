@@ -21,8 +21,8 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, diff, doctor, errors, export, files, forget, ingest, keep,
-        overview, prompts, prune, query, replay, resume, run, search, sessions, shell, show,
+        audit_key, blocks, check, commands, diff, doctor, errors, export, files, forget, ingest,
+        keep, overview, prompts, prune, query, replay, resume, run, search, sessions, shell, show,
         statusline, task, tools, usage, verify,
     },
 };
@@ -77,6 +77,7 @@ impl Program {
             Command::Resume(args) => resume::run(self, args),
             Command::Diff(args) => diff::run(self, args),
             Command::Prompts(args) => prompts::run(self, args),
+            Command::Commands(args) => commands::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),
             Command::Tools(args) => tools::run(self, args),
