@@ -11,6 +11,7 @@ use super::verbs::{
     blocks::BlocksArgs,
     check::CheckArgs,
     commands::CommandsArgs,
+    compare::CompareArgs,
     diff::DiffArgs,
     doctor::DoctorArgs,
     errors::ErrorsArgs,
@@ -84,6 +85,8 @@ pub(super) enum Command {
     Commands(CommandsArgs),
     /// List failed calls and reported errors, latest first
     Errors(ErrorsArgs),
+    /// Compare two sessions: their models, calls, costs and changed files
+    Compare(CompareArgs),
     /// List, show and set tasks, which group sessions
     Task(TaskArgs),
     /// Query the database in SQL

@@ -21,9 +21,9 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, commands, diff, doctor, errors, export, files, forget, ingest,
-        keep, overview, prompts, prune, query, replay, resume, run, search, sessions, shell, show,
-        statusline, task, tools, usage, verify,
+        audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files, forget,
+        ingest, keep, overview, prompts, prune, query, replay, resume, run, search, sessions,
+        shell, show, statusline, task, tools, usage, verify,
     },
 };
 
@@ -78,6 +78,7 @@ impl Program {
             Command::Diff(args) => diff::run(self, args),
             Command::Prompts(args) => prompts::run(self, args),
             Command::Commands(args) => commands::run(self, args),
+            Command::Compare(args) => compare::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),
             Command::Tools(args) => tools::run(self, args),

@@ -87,7 +87,7 @@ impl Value {
     }
 
     /// The machine-readable form.
-    pub(super) fn exact(&self, kind: Kind) -> Self {
+    pub(crate) fn exact(&self, kind: Kind) -> Self {
         match (kind, self) {
             (Kind::Moment | Kind::Minute, Self::Integer(millis)) => match moment(*millis) {
                 Some(moment) => Self::Text(moment.to_string()),

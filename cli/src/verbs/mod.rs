@@ -4,6 +4,7 @@
 pub(crate) mod audit_key;
 pub(crate) mod blocks;
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod commands;
 pub(crate) mod diff;
 pub(crate) mod doctor;
