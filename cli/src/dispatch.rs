@@ -52,9 +52,10 @@ impl Program {
             }
             let command = config::with_defaults(self.command())?;
             // clap itself exits with 2 on wrong use, and with 0 after --help.
-            let matches =
-                command.try_get_matches_from(arguments).unwrap_or_else(|error| wrong_use(&error));
-            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
+            let matches = command
+                .try_get_matches_from(arguments)
+                .unwrap_or_else(|error| wrong_use(help::with_verbs(error)));
+            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(error));
             self.run_command(args.command.as_ref())
         };
         match run() {
@@ -146,7 +147,7 @@ impl Program {
 }
 
 /// Ends the process as clap does, which echoes what was typed: what would control a terminal is neutralised.
-fn wrong_use(error: &clap::Error) -> ! {
+fn wrong_use(error: clap::Error) -> ! {
     let text = error.render().to_string();
     let shown = neutralise(&text);
     if error.use_stderr() && shown != text {

@@ -1,6 +1,9 @@
 //! The end of help texts: examples, the environment, and a reference to the exit codes.
 
-use clap::Command;
+use clap::{
+    Command, Error,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 use crate::wrap::wrap;
 
@@ -105,6 +108,47 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("completions", ["foldline completions bash", "foldline completions fish"]),
     ("man", ["foldline man", "foldline man man1"]),
 ];
+
+/// Words that users type, and the verbs that they mean.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("changes", &["diff", "files"]),
+    ("cat", &["show"]),
+    ("continue", &["resume"]),
+    ("cost", &["usage"]),
+    ("costs", &["usage"]),
+    ("find", &["search"]),
+    ("grep", &["search"]),
+    ("history", &["prompts", "sessions"]),
+    ("last", &["show", "resume"]),
+    ("list", &["sessions"]),
+    ("log", &["show"]),
+    ("logs", &["sessions", "show"]),
+    ("ls", &["sessions"]),
+    ("patch", &["diff"]),
+    ("ps", &["sessions"]),
+    ("stat", &["usage", "tools"]),
+    ("stats", &["usage", "tools"]),
+    ("status", &["sessions", "blocks"]),
+    ("tail", &["show"]),
+    ("tokens", &["usage"]),
+    ("view", &["show"]),
+    ("web", &["serve"]),
+];
+
+/// The error for an unknown verb, with the verbs that it may mean.
+pub(super) fn with_verbs(mut error: Error) -> Error {
+    let unknown = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(unknown)) if error.kind() == ErrorKind::InvalidSubcommand => {
+            unknown
+        }
+        _ => return error,
+    };
+    if let Some((_, verbs)) = ALIASES.iter().find(|(alias, _)| alias == unknown) {
+        let verbs = verbs.iter().map(|verb| (*verb).to_owned()).collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(verbs));
+    }
+    error
+}
 
 /// The command line, with the end of each help text.
 pub(super) fn with_ends(command: Command) -> Command {
