@@ -192,8 +192,16 @@ fn help_texts_fit_the_terminal() {
     let home = Home::empty();
     let verbs =
         FILES.iter().map(|(verb, _)| *verb).filter(|verb| !["overview", "help"].contains(verb));
-    for verb in verbs.chain(["resume", "run", "replay", "export", "serve", "audit-key", "completions", "man"])
-    {
+    for verb in verbs.chain([
+        "resume",
+        "run",
+        "replay",
+        "export",
+        "serve",
+        "audit-key",
+        "completions",
+        "man",
+    ]) {
         let command = format!("foldline help {verb}");
         for width in WIDTHS {
             assert_fits(&command, width, &printed(&home, &command, width));
