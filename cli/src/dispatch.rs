@@ -54,8 +54,8 @@ impl Program {
             // clap itself exits with 2 on wrong use, and with 0 after --help.
             let matches = command
                 .try_get_matches_from(arguments)
-                .unwrap_or_else(|error| wrong_use(help::with_verbs(error)));
-            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(error));
+                .unwrap_or_else(|error| wrong_use(&help::with_verbs(error)));
+            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
             self.run_command(args.command.as_ref())
         };
         match run() {
@@ -147,7 +147,7 @@ impl Program {
 }
 
 /// Ends the process as clap does, which echoes what was typed: what would control a terminal is neutralised.
-fn wrong_use(error: clap::Error) -> ! {
+fn wrong_use(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let shown = neutralise(&text);
     if error.use_stderr() && shown != text {

@@ -143,7 +143,7 @@ impl Pattern {
             None => program == **known,
         };
         let has = |word: &str| call.arguments.iter().any(|argument| is_word(word, argument));
-        self.programs.iter().any(|known| is_program(&known))
+        self.programs.iter().any(is_program)
             && self.with.iter().all(|words| words.split(' ').any(has))
             && !self.without.split(' ').any(|word| !word.is_empty() && has(word))
     }

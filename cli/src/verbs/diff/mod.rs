@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use foldline_database::{Store, query::SessionRow};
-use foldline_domain::{ActionType, ToolStatus};
+use foldline_domain::{ActionType, Timestamp, ToolStatus};
 use foldline_render::terminal::neutralise;
 
 mod section;
@@ -78,7 +78,7 @@ fn changes(database: &dyn Store, session: i64) -> Result<Vec<Section>, Error> {
         // A call without a moment comes after the one before it.
         let mut at = began.unwrap_or(i64::MIN);
         database.entries(*number, 0..i64::MAX, |stored| {
-            at = stored.entry.timestamp.map_or(at, |moment| moment.as_millis());
+            at = stored.entry.timestamp.map_or(at, Timestamp::as_millis);
             if let Some(tool) = stored.entry.tool()
                 && tool.status == ToolStatus::Success
                 && let ActionType::FileEdit { changes, .. } = &tool.action_type
