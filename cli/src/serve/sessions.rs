@@ -56,6 +56,12 @@ pub(super) struct Session {
     pub(super) cost_basis: Option<String>,
     /// Failed calls.
     pub(super) failures: i64,
+    /// The number of its sub-agents, and of theirs. All sums of the session are also theirs.
+    pub(super) agents: i64,
+    /// The number of the session that it is a part of.
+    pub(super) whole: Option<i64>,
+    /// The relation to the session that it was started from: `sub_agent`, `fork` or `continuation`.
+    pub(super) relation: Option<String>,
     /// The first words of the agent, in place of a title.
     #[serde(skip)]
     pub(super) said: Option<String>,
@@ -88,6 +94,9 @@ impl Session {
             cost_usd: row.cost_usd,
             cost_basis: row.cost_basis,
             failures: row.failures,
+            agents: row.agents,
+            whole: row.whole,
+            relation: row.relation,
             said: None,
             outcome: row.outcome,
             reason: row.reason,

@@ -17,4 +17,5 @@ mod past;
 mod run;
 mod safety;
 mod streams;
+mod trees;
 mod usage;

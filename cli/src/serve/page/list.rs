@@ -268,6 +268,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
                 }
             }
             th.w scope="row" {
+                @if session.agents > 0 { small.agents { (human::number_of(session.agents, "agent")) } }
                 a href={ "/sessions/" (number) } {
                     @match title { Some(title) => (line(title)), None => { "Session " (number) } }
                 }

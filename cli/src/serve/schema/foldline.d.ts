@@ -242,6 +242,8 @@ export type Limit = {
 /** One session of the list. Moments are milliseconds since 1970. */
 export type ListedSession = {
   agent: string | null;
+  /** The number of its sub-agents, and of theirs. All sums of the session are also theirs. */
+  agents: number;
   began: number | null;
   /** The basis of the cost: `logged`, `estimated`, or `mixed`. */
   cost_basis: string | null;
@@ -258,6 +260,8 @@ export type ListedSession = {
   number: number;
   /** The root of the repository that the session worked in, else its folder. */
   project: string | null;
+  /** The relation to the session that it was started from: `sub_agent`, `fork` or `continuation`. */
+  relation: string | null;
   /** The agent's own id of the session. */
   session: string | null;
   status: Status;
@@ -265,6 +269,8 @@ export type ListedSession = {
   title: string | null;
   /** Input and output. */
   tokens: number | null;
+  /** The number of the session that it is a part of. */
+  whole: number | null;
   /** When its log was last written. */
   written: number | null;
 };
