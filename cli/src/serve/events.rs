@@ -35,10 +35,12 @@ use tokio::{
 };
 
 use super::{
+    app::App,
     live::LiveSession,
     page::{self, Window},
     sse,
     status::Status,
+    tree::{self, Part, Tree},
 };
 
 /// The approximate number of bytes taken from a page's changes at once, which is the buffer of a slow reader.
@@ -109,11 +111,21 @@ impl Reader for Patches {
 }
 
 /// Changes of the page, after the browser's last one, and the facts and the status of the session.
-pub(super) fn fragments(live: Arc<LiveSession>, has: Option<UpdateId>) -> Response {
+pub(super) fn fragments(
+    app: Arc<App>,
+    session: i64,
+    live: Arc<LiveSession>,
+    has: Option<UpdateId>,
+) -> Response {
     let has = has.filter(|id| id.epoch == live.store.epoch());
     let reader = Fragments {
         live: Arc::clone(&live),
         changed: live.changed(),
+        updates: app.updates(),
+        app,
+        session,
+        tree: Arc::default(),
+        tree_due: Some(Instant::now()),
         at: has.map(|id| id.seq),
         facts: None,
         facts_due: Instant::now(),
@@ -123,6 +135,12 @@ pub(super) fn fragments(live: Arc<LiveSession>, has: Option<UpdateId>) -> Respon
 }
 
 struct Fragments {
+    app: Arc<App>,
+    session: i64,
+    updates: watch::Receiver<u64>,
+    /// The last sessions that belong to it, and when they are read again.
+    tree: Arc<Tree>,
+    tree_due: Option<Instant>,
     live: Arc<LiveSession>,
     changed: watch::Receiver<u64>,
     /// The number of the last change that was taken; `None` if a snapshot is needed.
@@ -145,7 +163,12 @@ impl Reader for Fragments {
             if self.status.replace(status) != Some(status) {
                 events.push(sse::event("status", status.as_str()));
             }
+            if self.tree_due.is_some_and(|due| due <= Instant::now()) {
+                events.extend(self.tree().await);
+            }
+            let number = number + self.live.tree().1;
             let mut until = Instant::now() + RARELY;
+            until = self.tree_due.map_or(until, |due| due.min(until));
             if self.facts != Some(number) {
                 if is_over || self.facts_due <= Instant::now() {
                     events.extend(self.facts(number).await?);
@@ -161,6 +184,9 @@ impl Reader for Fragments {
             }
             tokio::select! {
                 changed = self.changed.changed() => changed.ok()?,
+                Ok(()) = self.updates.changed() => {
+                    self.tree_due.get_or_insert_with(|| Instant::now() + LEAST);
+                }
                 () = sleep_until(until) => {}
             }
         }
@@ -168,6 +194,20 @@ impl Reader for Fragments {
 }
 
 impl Fragments {
+    /// The sessions that belong to it, if they have changed.
+    async fn tree(&mut self) -> Option<Bytes> {
+        tree::refresh(&self.app, self.session, &self.live).await;
+        let (tree, _) = self.live.tree();
+        self.tree_due = tree.is_running.then(|| Instant::now() + RARELY);
+        if *tree == *self.tree {
+            return None;
+        }
+        let related = Related { whole: tree.whole.as_deref(), parts: &tree.parts };
+        let related = foldline_json::to_string(&related).unwrap_or_default();
+        self.tree = tree;
+        Some(sse::event("parts", &related))
+    }
+
     /// Takes the next changes; `None` if they were dropped. The number of events for the following facts and
     /// the outcome are from the same moment.
     fn take(&mut self) -> Option<(Vec<Bytes>, u64, Option<Outcome>)> {
@@ -212,6 +252,13 @@ impl Fragments {
     }
 }
 
+/// The sessions that belong to one.
+#[derive(Serialize)]
+struct Related<'t> {
+    whole: Option<&'t str>,
+    parts: &'t [Part],
+}
+
 /// The facts of a session.
 #[derive(Serialize)]
 struct Facts<'f> {
@@ -225,12 +272,13 @@ struct Facts<'f> {
 
 /// The facts of the session as JSON, and the number of events in them.
 fn facts(live: &LiveSession) -> (u64, String) {
+    let (_, changes) = live.tree();
     let shown = live.shown(|_| None);
     let (snapshot, timeline) = (&shown.snapshot, &shown.timeline);
     let (title, about, side) = (snapshot.title(), snapshot.about(), snapshot.side());
     let (map, length) = (page::map(timeline).0, timeline.length());
     let facts = Facts { title: &title, about: &about, side: &side, map, length };
-    (timeline.last() as u64, foldline_json::to_string(&facts).unwrap_or_default())
+    (timeline.last() as u64 + changes, foldline_json::to_string(&facts).unwrap_or_default())
 }
 
 /// The status of a session that is open in a page.

@@ -40,6 +40,7 @@ mod sessions;
 mod sse;
 mod status;
 mod token;
+mod tree;
 mod update;
 mod usage;
 

@@ -71,9 +71,11 @@ fn at(session: i64, live: &LiveSession, asked: &Asked) -> Past {
         (None, None) => from,
     };
     let words = page::words(timeline, moment);
-    let shown = (asked.has != Some(moment)).then(|| document.shown(Some(moment)).snapshot);
+    let shown = (asked.has != Some(moment)).then(|| document.shown(Some(moment)));
     drop(document);
-    let shown = shown.map(|past| {
+    let shown = shown.map(|mut shown| {
+        live.tree().0.add_to(&mut shown);
+        let past = shown.snapshot;
         let mut parts = Window::at(&past, Some(moment)).recent();
         parts.push(page::end(session, timeline, moment).into_string());
         let side = (!asked.is_brief).then(|| past.side());

@@ -20,7 +20,7 @@ use super::{
     page::{self, SessionPage, Wanted, Window},
     picture,
     request::{At, Path, Query, SEARCH, blocking, live, patiently, place},
-    sessions,
+    sessions, tree,
 };
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
@@ -47,6 +47,7 @@ pub(super) async fn page(
         None => None,
     };
     let (number, live) = live(&app, name).await?;
+    tree::refresh(&app, number, &live).await;
     let made = blocking(&app, move |_| {
         let mut shown = live.shown(|timeline| at.moment.filter(|moment| *moment < timeline.last()));
         if let Some((entry, html)) = &explained {
@@ -82,8 +83,8 @@ pub(super) async fn fragments(
     Query(at): Query<At>,
     headers: HeaderMap,
 ) -> Result<Response, Failed> {
-    let (_, live) = live(&app, name).await?;
-    Ok(events::fragments(live, place(&headers, &at)))
+    let (number, live) = live(&app, name).await?;
+    Ok(events::fragments(app, number, live, place(&headers, &at)))
 }
 
 /// Which entries of a gap are asked for: `at` is `first`, `last`, or the number of an entry.
@@ -114,7 +115,8 @@ pub(super) async fn entries(
         "last" => Wanted::Last,
         at => Wanted::Around(at.parse().unwrap_or(gap.first)),
     };
-    let (_, live) = live(&app, name).await?;
+    let (number, live) = live(&app, name).await?;
+    tree::refresh(&app, number, &live).await;
     let made = blocking(&app, move |_| {
         let shown = live.shown(|_| gap.moment);
         let html = Window::at(&shown.snapshot, shown.moment).segment(gap.first, gap.last, wanted);

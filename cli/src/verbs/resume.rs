@@ -100,6 +100,13 @@ pub(crate) fn line(session: &Session) -> Option<String> {
     Some(Resumption::new(&agent, id, folder.as_deref())?.line())
 }
 
+/// The same of a stored session.
+#[cfg(feature = "serve")]
+pub(crate) fn line_of(row: &SessionRow) -> Option<String> {
+    let (agent, id) = (row.agent.as_deref()?, row.session.as_deref()?);
+    Some(Resumption::new(agent, id, row.cwd.as_deref())?.line())
+}
+
 /// A command that resumes a session.
 #[derive(Debug)]
 struct Resumption {

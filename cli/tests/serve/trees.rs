@@ -86,3 +86,40 @@ fn a_row_states_its_agents_and_what_a_part_asks() {
     });
     assert_eq!(listed(&server)[0]["status"], "waiting");
 }
+
+#[test]
+fn a_part_is_in_the_call_that_started_it_and_its_facts_are_those_of_the_whole() {
+    let (_folder, logs) = folder();
+    // The log of the sub-agent is there first.
+    write(&logs, "agent-a1.jsonl", &part("a1"));
+    write(&logs, "agent-a2.jsonl", &part("a2"));
+    let server = Server::start(&logs, &[]);
+    until("the parts are there", || listed(&server).len() == 2);
+    let alone = server.body("/sessions/a1");
+    assert!(!alone.contains("part of <a"), "{alone}");
+    let mut events = server.events("/sessions/a1/fragments", None);
+    write(&logs, "s.jsonl", &whole());
+    // Its page states the whole as soon as that is known.
+    assert!(events.next_named("parts").data.contains("Mend the harbour"));
+    until("the parts belong to it", || listed(&server).len() == 1);
+    let row = &listed(&server)[0];
+    let page = server.body("/sessions/s");
+    let (_, call) = page.split_once("data-tool=\"Task\"").unwrap();
+    let (call, _) = call.split_once("</article>").unwrap();
+    assert!(call.contains("<div class=\"part\"") && call.contains("Count the holes"), "{call}");
+    assert!(call.contains("<span>1 call</span>") && call.contains("1 failed"), "{call}");
+    // No call started the other one.
+    let (_, others) = page.split_once("<h2>Agents</h2>").unwrap();
+    assert!(others.contains("<div class=\"part\""), "{others}");
+    assert_eq!(page.matches("<div class=\"part\"").count(), 2);
+    // The session has a call, and each of its parts has one that failed.
+    assert!(page.contains("<dt>Calls</dt><dd>3</dd><dd><span class=\"bad\">2 failed"), "{page}");
+    assert_eq!((&row["failures"], &row["agents"]), (&json!(2), &json!(2)));
+    assert!(page.contains("with 2 agents"), "{page}");
+    let part = server.body("/sessions/a1");
+    assert!(part.contains("part of <a") && part.contains("claude --resume s<"), "{part}");
+    assert!(part.contains("<dt>Calls</dt><dd>1</dd>"), "{part}");
+    // What is loaded when a part is opened.
+    let entries = server.body("/sessions/a1/entries?first=0&last=4294967295&at=last");
+    assert!(entries.contains("Three holes."), "{entries}");
+}

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::timeline::Timeline;
 use crate::{
-    serve::{page, sse},
+    serve::{page, sse, tree::Tree},
     verbs::resume,
 };
 
@@ -63,6 +63,10 @@ pub(in crate::serve) struct Shown {
     pub(in crate::serve) failure: Option<String>,
     /// The command that resumes the session.
     pub(in crate::serve) resume: Option<String>,
+    /// The sessions that belong to it.
+    pub(in crate::serve) tree: Arc<Tree>,
+    /// Its parts that no shown call has started, as HTML.
+    pub(in crate::serve) other_parts: String,
 }
 
 /// A change of the page, for the browser. It needs no offsets: it knows the elements.
@@ -142,6 +146,8 @@ impl Document {
             outcome: self.outcome,
             failure: self.failure.clone(),
             resume: self.history.page().snapshot().session().and_then(resume::line),
+            tree: Arc::default(),
+            other_parts: String::new(),
         }
     }
 

@@ -15,7 +15,11 @@ use super::{
     document::{Begun, Document, Shown},
     timeline::Timeline,
 };
-use crate::{error::Error, random, serve::rendered::Rendered};
+use crate::{
+    error::Error,
+    random,
+    serve::{rendered::Rendered, tree::Tree},
+};
 
 /// The time that a session is kept without a viewer or a request.
 const LINGER: Duration = Duration::from_secs(60);
@@ -31,6 +35,8 @@ pub(in crate::serve) struct LiveSession {
     pub(in crate::serve) entries: Rendered,
     /// The facts of the page.
     pub(in crate::serve) facts: Rendered,
+    /// The sessions that belong to it, how often they changed, and the update of the database that they are of.
+    tree: Mutex<(Arc<Tree>, u64, Option<u64>)>,
     changed: watch::Sender<u64>,
     pub(super) stop: Arc<AtomicBool>,
     /// Whether the log is complete: no program writes it.
@@ -60,6 +66,7 @@ impl LiveSession {
             rendering: tokio::sync::Mutex::default(),
             entries: Rendered::default(),
             facts: Rendered::default(),
+            tree: Mutex::default(),
             changed: watch::Sender::new(0),
             stop: Arc::default(),
             is_complete,
@@ -78,7 +85,32 @@ impl LiveSession {
     /// A snapshot of the session at the chosen moment, or the current one.
     pub(in crate::serve) fn shown(&self, moment: impl FnOnce(&Timeline) -> Option<usize>) -> Shown {
         let document = self.document();
-        document.shown(moment(&document.timeline))
+        let mut shown = document.shown(moment(&document.timeline));
+        drop(document);
+        self.tree().0.add_to(&mut shown);
+        shown
+    }
+
+    /// The sessions that belong to it, and how often they changed.
+    pub(in crate::serve) fn tree(&self) -> (Arc<Tree>, u64) {
+        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        (Arc::clone(&tree.0), tree.1)
+    }
+
+    /// Whether its tree has to be read again after this update of the database.
+    pub(in crate::serve) fn is_tree_old(&self, update: u64) -> bool {
+        let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        tree.0.is_running || tree.2 != Some(update)
+    }
+
+    /// Replaces its tree by that of an update of the database.
+    pub(in crate::serve) fn set_tree(&self, update: u64, read: Tree) {
+        let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
+        tree.2 = Some(update);
+        if *tree.0 != read {
+            tree.0 = Arc::new(read);
+            tree.1 += 1;
+        }
     }
 
     /// Changes whenever the session does.

@@ -6,6 +6,7 @@ mod explain;
 mod frame;
 mod list;
 mod map;
+mod part;
 mod session;
 mod usage;
 mod window;
@@ -18,6 +19,7 @@ pub(super) use self::{
     frame::{failure, locked},
     list::{list, rows},
     map::map,
+    part::{part, whole},
     session::SessionPage,
     usage::{charts, usage},
     window::{Wanted, Window},
@@ -35,6 +37,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/list.js"),
     include_str!("script/gaps.js"),
     include_str!("script/changes.js"),
+    include_str!("script/parts.js"),
     include_str!("script/stream.js"),
     include_str!("script/follow.js"),
     include_str!("script/place.js"),

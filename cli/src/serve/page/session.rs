@@ -45,13 +45,15 @@ impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
         let Self { number, shown, status, around } = *self;
-        let Shown { snapshot, timeline, moment, place, failure, resume, .. } = shown;
+        let Shown { snapshot, timeline, moment, place, failure, resume, tree, other_parts, .. } =
+            shown;
         let (title, moment) = (snapshot.title(), *moment);
         let entries = Window::at(snapshot, moment).feed(around).concat();
         let body = html! {
             a class="skip vh" href="#feed" { "Skip to the conversation" }
             (top(&title))
             main class="page session" {
+                p.whole #whole { @if let Some(whole) = &tree.whole { (PreEscaped(whole)) } }
                 (PreEscaped(snapshot.about()))
                 div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
                     data-session={ "/sessions/" (number) } data-at=(place) data-moment=[moment]
@@ -67,6 +69,10 @@ impl SessionPage<'_> {
                     @if let Some(moment) = moment { (end(number, timeline, moment)) }
                 }
                 (PreEscaped(snapshot.side()))
+                section.agents #agents aria-label="Agents" hidden[other_parts.is_empty()] {
+                    h2 { "Agents" }
+                    (PreEscaped(other_parts))
+                }
                 @if let Some(failure) = failure {
                     footer.colophon { p role="alert" { "Reading of the log stopped: " (line(failure)) } }
                 }

@@ -11,8 +11,40 @@ use super::super::{
 use super::facts::Facts;
 use crate::human;
 
+/// The totals of a session with its sub-agents, in place of those of its own log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Sub-agents.
+    pub agents: u64,
+    /// Tool calls.
+    pub calls: u64,
+    /// Failed tool calls.
+    pub failures: u64,
+    /// Tokens of input.
+    pub input_tokens: Option<u64>,
+    /// Tokens of output.
+    pub output_tokens: Option<u64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Whether the cost is an estimate, at least in part.
+    pub is_estimated: bool,
+}
+
+impl Totals {
+    fn cost(&self) -> Option<String> {
+        let mark = if self.is_estimated { "≈ " } else { "" };
+        self.cost_usd.map(|cost| format!("{mark}{}", human::dollars(cost)))
+    }
+}
+
 /// The facts; `moment` describes their moment in words, if it is not the present.
-pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Clock) -> Markup {
+pub(super) fn about(
+    facts: &Facts,
+    totals: Option<&Totals>,
+    title: &str,
+    moment: Option<&str>,
+    clock: &Clock,
+) -> Markup {
     let none = Session::default();
     let session = facts.session().unwrap_or(&none);
     html! {
@@ -56,7 +88,7 @@ pub(super) fn about(facts: &Facts, title: &str, moment: Option<&str>, clock: &Cl
                 }
                 @if let Some(id) = &session.session_id { span.id { (line(id.as_str())) } }
             }
-            dl.figures { (figures(facts, running)) }
+            dl.figures { (figures(facts, totals, running)) }
         }
     }
 }
@@ -90,20 +122,31 @@ fn outcome(session: &Session) -> Markup {
     }
 }
 
-fn figures(facts: &Facts, running: usize) -> Markup {
+fn figures(facts: &Facts, totals: Option<&Totals>, running: usize) -> Markup {
     let usage = facts.summary.usage.unwrap_or_default();
     let warnings: u64 = facts.summary.warnings.values().sum();
     let turns = facts.turns.len();
+    let cost = totals.map_or_else(|| facts.used.cost(facts.is_cost_stated), Totals::cost);
+    let (input, output) = totals.map_or((usage.input_tokens, usage.output_tokens), |totals| {
+        (totals.input_tokens, totals.output_tokens)
+    });
+    let (calls, bad) = totals.map_or((facts.calls, facts.bad), |it| (it.calls, it.failures));
+    let agents = totals.filter(|totals| totals.agents > 0);
     html! {
-        @if let Some(cost) = facts.used.cost(facts.is_cost_stated) {
+        @if let Some(cost) = cost {
             (figure("Cost", &cost, &html! { @if cost.starts_with('≈') { "estimated" } }))
         }
-        @if let Some(input) = usage.input_tokens {
-            (figure("Input", &human::count(input), &cached(&usage)))
+        @if let Some(input) = input {
+            (figure("Input", &human::count(input), &html! {
+                @match agents {
+                    Some(totals) => { "with " (human::number_of(totals.agents, "agent")) },
+                    None => (cached(&usage)),
+                }
+            }))
         }
-        @if let Some(output) = usage.output_tokens {
+        @if let Some(output) = output {
             (figure("Output", &human::count(output), &html! {
-                @if let Some(reasoning) = usage.reasoning_tokens.filter(|n| *n > 0) {
+                @if let Some(reasoning) = usage.reasoning_tokens.filter(|n| *n > 0 && totals.is_none()) {
                     (human::count(reasoning)) " reasoning"
                 }
             }))
@@ -113,8 +156,8 @@ fn figures(facts: &Facts, running: usize) -> Markup {
                 (human::count(used)) " of " (human::count(window))
             }))
         }
-        (figure("Calls", &human::grouped(facts.calls), &html! {
-            @if facts.bad > 0 { span.bad { (human::grouped(facts.bad)) " failed" } } @else { "none failed" }
+        (figure("Calls", &human::grouped(calls), &html! {
+            @if bad > 0 { span.bad { (human::grouped(bad)) " failed" } } @else { "none failed" }
             @if running > 0 { ", " (running) " running" }
         }))
         @if warnings > 0 {

@@ -20,11 +20,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use sha2::{Digest, Sha256};
 
 pub(super) use self::facts::Facts;
+pub use self::{about::Totals, history::History, snapshot::Snapshot};
 use self::{
     facts::{About, EventFacts},
     snapshot::Feed,
 };
-pub use self::{history::History, snapshot::Snapshot};
 use super::{
     emitter::HtmlEmitter,
     fragment::Fragment,

@@ -1,12 +1,18 @@
 //! [`Snapshot`]: the content of a page at one moment.
 
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use foldline_domain::{EntryIdx, Session};
 use maud::{Markup, Render};
 
 use super::REST;
-use super::{about, facts::Facts, history::Versions, shared_vec::SharedVec, side};
+use super::{
+    about::{self, Totals},
+    facts::Facts,
+    history::Versions,
+    shared_vec::SharedVec,
+    side,
+};
 use crate::html::{
     emitter::with_last,
     fragment::{Fragment, Place},
@@ -24,8 +30,10 @@ pub struct Snapshot {
     /// The entries that are or were to-do lists, in order: the last one is expanded.
     todo_lists: Arc<Vec<usize>>,
     past: Option<Past>,
-    /// An entry, and the HTML at its end.
-    appended: Option<(usize, String)>,
+    /// Entries, and the HTML at their ends.
+    appended: BTreeMap<usize, String>,
+    /// The totals that are shown in place of those of the log.
+    totals: Option<Totals>,
     pub(super) clock: Clock,
 }
 
@@ -144,11 +152,18 @@ impl Snapshot {
         self.past.as_ref().map_or(self.slots.len(), |past| past.len)
     }
 
-    /// Appends HTML to an entry, if it exists. Only one entry has an appendix.
-    pub fn append_to(&mut self, index: EntryIdx, html: &str) {
-        if self.slot(index.get()).is_some() {
-            self.appended = Some((index.get(), html.to_owned()));
+    /// Appends HTML to an entry. Returns whether the entry exists.
+    pub fn append_to(&mut self, index: EntryIdx, html: &str) -> bool {
+        let exists = self.slot(index.get()).is_some();
+        if exists {
+            self.appended.entry(index.get()).or_default().push_str(html);
         }
+        exists
+    }
+
+    /// Shows the totals of the session with its sub-agents instead of those of its own log.
+    pub fn set_totals(&mut self, totals: Totals) {
+        self.totals = Some(totals);
     }
 
     /// The title: the log's, or else its first prompt. Plain text, not HTML.
@@ -223,7 +238,7 @@ impl Snapshot {
     pub(super) fn render_about(&self) -> Markup {
         let title = self.facts.title();
         let moment = self.past.as_ref().map(|past| &*past.words);
-        about::about(&self.facts, &title, moment, &self.clock)
+        about::about(&self.facts, self.totals.as_ref(), &title, moment, &self.clock)
     }
 
     pub(super) fn render_side(&self) -> Markup {
@@ -237,7 +252,7 @@ impl Snapshot {
             Some(past) => past.versions.get(index)?.at(past.moment),
             None => slot.content.clone(),
         };
-        if let Some((_, html)) = self.appended.as_ref().filter(|(other, _)| *other == index) {
+        if let Some(html) = self.appended.get(&index) {
             content.html = Arc::new(with_last(&content.html, html));
         }
         Some(content)

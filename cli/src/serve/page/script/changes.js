@@ -34,6 +34,10 @@ function changes(session) {
       article.append(explanation);
       article.querySelector(":scope > .why").setAttribute("aria-current", "true");
     }
+    for (const part of old.querySelectorAll(":scope > .part")) {
+      article.querySelector(`:scope > .part[data-path="${CSS.escape(part.dataset.path)}"]`)?.remove();
+      article.append(part);
+    }
     const had = old.querySelector(":scope > details");
     const has = article.querySelector(":scope > details");
     if (had && has && (touched.has(had) || always)) {

@@ -26,7 +26,7 @@ function explaining(session) {
 
   session.feed.addEventListener("click", (event) => {
     const why = event.target.closest(".why");
-    if (!why || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!why?.parentElement.id || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     explain(why.parentElement);
   });

@@ -71,7 +71,7 @@ function gaps(session) {
 
   feed.addEventListener("click", (event) => {
     const gap = event.target.closest(".gap a")?.closest(".gap");
-    if (!gap) return;
+    if (gap?.parentElement !== feed) return;
     event.preventDefault();
     load(gap, "first").catch(console.error);
   });

@@ -4,6 +4,7 @@ function startSession(feed) {
   const session = { feed, path: feed.dataset.session, place: feed.dataset.at }; // the place is epoch:number
   gaps(session);
   changes(session);
+  parts(session);
   streaming(session);
   following(session);
   places(session);
@@ -24,11 +25,11 @@ function startSession(feed) {
     u: () => focused()?.parentElement.closest(".entry")?.focus(),
     e: () => {
       const entry = focused();
-      if (entry) session.explain(entry);
+      if (entry?.id) session.explain(entry);
     },
     y: () => {
       const entry = focused();
-      if (entry) navigator.clipboard?.writeText(`${location.origin}${location.pathname}${location.search}#${entry.id}`);
+      if (entry?.id) navigator.clipboard?.writeText(`${location.origin}${location.pathname}${location.search}#${entry.id}`);
     },
   });
 

@@ -38,6 +38,7 @@ function streaming(session) {
     }
     feed.setAttribute("aria-busy", "false");
     feed.dataset.at = session.place;
+    session.showParts();
     if (session.live.checked) {
       session.news = 0;
       session.toEnd();
@@ -73,6 +74,10 @@ function streaming(session) {
     if (!session.isPast()) session.showFacts(about, side);
   }
 
+  function related({ target, data }) {
+    if (target === source) session.setParts(JSON.parse(data));
+  }
+
   let failures = 0;
   function connect(from) {
     source?.close();
@@ -93,6 +98,7 @@ function streaming(session) {
       source.addEventListener("fragment", enqueue);
       source.addEventListener("snapshot", enqueue);
       source.addEventListener("facts", facts);
+      source.addEventListener("parts", related);
       source.addEventListener("status", ({ data }) => (byId("state").textContent = data));
       // The agent has ended, and with it the server.
       source.addEventListener("end", () => {

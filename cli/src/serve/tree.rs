@@ -1,0 +1,117 @@
+//! [`Tree`]: the sessions that belong to an open one.
+
+use std::sync::Arc;
+
+use foldline_database::{Store, query::SessionRow};
+use foldline_domain::EntryIdx;
+use foldline_render::html::Totals;
+use serde::Serialize;
+
+use super::{
+    app::App,
+    list::now,
+    live::{LiveSession, Shown},
+    page,
+    request::blocking,
+    status::Status,
+};
+use crate::{error::Error, verbs::resume};
+
+/// The sessions that belong to an open one, as the database knows them: its whole, and its parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tree {
+    /// The link to the session that it is a part of, as HTML.
+    pub(super) whole: Option<String>,
+    pub(super) parts: Vec<Part>,
+    /// Those of the session with all its parts, if it has parts and is not a part itself.
+    totals: Option<Totals>,
+    /// The command that resumes the whole: a part cannot be resumed.
+    resume: Option<String>,
+    /// Whether the status of a part may change without a change of the database.
+    pub(super) is_running: bool,
+}
+
+/// A part of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Part {
+    /// The entry with the call that started it.
+    call: Option<EntryIdx>,
+    /// Its row.
+    html: String,
+}
+
+impl Tree {
+    fn read(database: &dyn Store, session: i64) -> Result<Self, Error> {
+        let rows = database.tree_of(session)?;
+        let Some(own) = rows.iter().find(|row| row.number == session) else {
+            return Ok(Self::default());
+        };
+        let whole = own.whole.and_then(|whole| rows.iter().find(|row| row.number == whole));
+        let parts = rows.iter().filter(|row| row.whole == Some(session));
+        let mut is_running = false;
+        let parts = parts.map(|row| {
+            let now = now();
+            let status = Status::of(row.outcome.as_deref(), row.written, row.waiting > 0, now);
+            is_running |= matches!(status, Status::Running | Status::Waiting);
+            let call = row.call.and_then(|call| usize::try_from(call).ok()).map(EntryIdx::new);
+            Part { call, html: page::part(row, status).into_string() }
+        });
+        let parts = parts.collect();
+        let totals = match whole.is_none() && rows.len() > 1 {
+            true => database.session_row(session)?.as_ref().map(totals),
+            false => None,
+        };
+        let root = whole.and(rows.first());
+        Ok(Self {
+            whole: whole.map(|whole| page::whole(whole).into_string()),
+            parts,
+            totals,
+            resume: root.and_then(resume::line_of),
+            is_running,
+        })
+    }
+
+    /// Adds the parts to what is shown of the session, and the totals with them. Parts are shown as they are now.
+    pub(super) fn add_to(self: &Arc<Self>, shown: &mut Shown) {
+        shown.tree = Arc::clone(self);
+        for Part { call, html } in &self.parts {
+            if !call.is_some_and(|call| shown.snapshot.append_to(call, html)) {
+                shown.other_parts.push_str(html);
+            }
+        }
+        if let Some(totals) = self.totals.clone().filter(|_| shown.moment.is_none()) {
+            shown.snapshot.set_totals(totals);
+        }
+        if self.whole.is_some() {
+            shown.resume.clone_from(&self.resume);
+        }
+    }
+}
+
+fn totals(row: &SessionRow) -> Totals {
+    let count = |n: i64| u64::try_from(n).unwrap_or(0);
+    Totals {
+        agents: count(row.agents),
+        calls: count(row.calls),
+        failures: count(row.failures),
+        input_tokens: row.input_tokens.map(count),
+        output_tokens: row.output_tokens.map(count),
+        cost_usd: row.cost_usd,
+        is_estimated: row.cost_basis.as_deref().is_some_and(|basis| basis != "logged"),
+    }
+}
+
+/// Reads what belongs to an open session, unless nothing has changed since it was read.
+pub(super) async fn refresh(app: &Arc<App>, session: i64, live: &Arc<LiveSession>) {
+    let update = *app.updates().borrow();
+    if !live.is_tree_old(update) {
+        return;
+    }
+    let later = Arc::clone(live);
+    let read = blocking(app, move |app| {
+        // Of a database in use, what is known stays.
+        later.set_tree(update, Tree::read(&*app.database()?, session)?);
+        Ok(())
+    });
+    let _ = read.await;
+}
