@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use foldline_domain::{ActionType, Json, NormalizedEntry, Text, ToolUse};
+use foldline_domain::{ActionType, Json, Metadata, NormalizedEntry, Text, ToolUse};
 use foldline_json::indented;
 
 use super::{human, terminal::neutralise_line};
@@ -37,6 +37,17 @@ pub(crate) struct Mark {
 /// Names of fields that run a command outside of the sandbox.
 const UNCONFINED: [&str; 2] = ["dangerouslyDisableSandbox", "with_escalated_permissions"];
 
+/// Whether a call ran outside of the agent's sandbox, as its log states under several names.
+pub fn is_unconfined(metadata: &Metadata) -> bool {
+    metadata.extra.iter().any(|(name, json)| lifts_sandbox(name, json))
+}
+
+fn lifts_sandbox(name: &str, json: &Json) -> bool {
+    let is_true = json.get() == "true";
+    is_true && UNCONFINED.contains(&name)
+        || name == "sandbox_permissions" && value(json) == "require_escalated"
+}
+
 /// Names of fields that let a call run in the background.
 const BACKGROUND: [&str; 4] =
     ["run_in_background", "is_background", "isBackground", "fireAndForget"];
@@ -50,9 +61,7 @@ pub(crate) fn marks(entry: &NormalizedEntry, tool: &ToolUse) -> Vec<Mark> {
         let is_true = json.get() == "true";
         let calm = |words: String| Some(Mark { words, is_risk: false });
         match name {
-            _ if is_true && UNCONFINED.contains(&name)
-                || name == "sandbox_permissions" && value(json) == "require_escalated" =>
-            {
+            _ if lifts_sandbox(name, json) => {
                 Some(Mark { words: "no sandbox".to_owned(), is_risk: true })
             }
             _ if is_true && BACKGROUND.contains(&name) => calm("in background".to_owned()),

@@ -5,3 +5,5 @@ pub(super) mod call_text;
 pub mod human;
 pub mod printed;
 pub mod terminal;
+
+pub use self::call_fields::is_unconfined;

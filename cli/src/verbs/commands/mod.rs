@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use clap::Args;
 use foldline_database::query::{CommandRow, SessionFilter, SessionName};
-use foldline_domain::Metadata;
+use foldline_render::text::is_unconfined;
 
 mod destructive;
 mod line;
@@ -58,7 +58,7 @@ impl Chosen {
             program: line.program().map(str::to_owned),
             has_sudo: line.has_sudo(),
             destructive: destructive(&line),
-            is_unsandboxed: is_unsandboxed(&row.metadata),
+            is_unsandboxed: is_unconfined(&row.metadata),
             row,
         }
     }
@@ -146,13 +146,4 @@ fn listing(list: Vec<Chosen>) -> Listing {
             "session index program exit_code duration_ms sudo destructive unsandboxed",
         )
         .dropping("project session_id at status")
-}
-
-/// Whether the call ran outside of the sandbox: a mark that agents state under several names.
-fn is_unsandboxed(metadata: &Metadata) -> bool {
-    metadata.extra.iter().any(|(name, json)| match name {
-        "dangerouslyDisableSandbox" | "with_escalated_permissions" => json.get() == "true",
-        "sandbox_permissions" => json.get() == "\"require_escalated\"",
-        _ => false,
-    })
 }
