@@ -5,15 +5,11 @@ use foldline_domain::Timestamp;
 use super::{
     companions::{COMPANIONS, fact, is_whole, whole},
     project::project,
-    sql::{WAITING, like},
+    sql::{LATEST, WAITING, like},
     tree::Grouping,
     word_search::WordSearch,
 };
 use crate::parameters::Parameters;
-
-/// The moment of the last activity of a session, in SQL. That of a log without moments is the time of its file.
-pub(super) const LATEST: &str = "coalesce(last_at, ended_at, started_at,
-    (SELECT modified_at FROM sources WHERE sources.id = sessions.source))";
 
 /// A half-open time range, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

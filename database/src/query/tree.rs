@@ -3,7 +3,10 @@
 //! The views `parts` and `trees` decide what belongs together, from what the logs state, whichever log is read first. A
 //! session whose whole is in no log is a tree of its own, and so is a fork.
 
-use super::{companions::COMPANIONS, filter::LATEST, sql::WAITING};
+use super::{
+    companions::COMPANIONS,
+    sql::{LATEST, WAITING},
+};
 
 /// What a row of an answer stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
