@@ -28,9 +28,9 @@ use super::{
     events,
     failed::Failed,
     filter::Filter,
-    list::now,
     request::{At, FIGURES, Path, Query, SEARCH, asking, blocking, live, place},
     sessions, sse,
+    status::now,
 };
 use crate::verbs::ingest;
 

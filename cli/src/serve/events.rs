@@ -38,9 +38,10 @@ use super::{
     app::App,
     live::LiveSession,
     page::{self, Window},
+    request::refresh,
     sse,
     status::Status,
-    tree::{self, Part, Tree},
+    tree::{Part, Tree},
 };
 
 /// The approximate number of bytes taken from a page's changes at once, which is the buffer of a slow reader.
@@ -196,7 +197,7 @@ impl Reader for Fragments {
 impl Fragments {
     /// The sessions that belong to it, if they have changed.
     async fn tree(&mut self) -> Option<Bytes> {
-        tree::refresh(&self.app, self.session, &self.live).await;
+        refresh(&self.app, self.session, &self.live).await;
         let (tree, _) = self.live.tree();
         self.tree_due = tree.is_running.then(|| Instant::now() + RARELY);
         if *tree == *self.tree {

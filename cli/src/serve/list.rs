@@ -19,6 +19,7 @@ use super::{
     glance, page,
     request::{FIGURES, Query, SEARCH, asking},
     sessions::{self, Sessions},
+    status::now,
 };
 use crate::error::Error;
 
@@ -69,9 +70,4 @@ pub(super) async fn charts(State(app): State<Arc<App>>) -> Result<Html<String>, 
 /// Notifications that the list may have changed.
 pub(super) async fn events(State(app): State<Arc<App>>) -> Response {
     events::updates(app.updates())
-}
-
-/// In milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }

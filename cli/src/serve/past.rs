@@ -74,7 +74,7 @@ fn at(session: i64, live: &LiveSession, asked: &Asked) -> Past {
     let shown = (asked.has != Some(moment)).then(|| document.shown(Some(moment)));
     drop(document);
     let shown = shown.map(|mut shown| {
-        live.tree().0.add_to(&mut shown);
+        shown.add(&live.tree().0);
         let past = shown.snapshot;
         let mut parts = Window::at(&past, Some(moment)).recent();
         parts.push(page::end(session, timeline, moment).into_string());

@@ -11,7 +11,9 @@ use foldline_domain::store::UpdateId;
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::{sync::oneshot, task::spawn_blocking};
 
-use super::{app::App, deadline::Deadline, failed::Failed, live::LiveSession, sessions};
+use super::{
+    app::App, deadline::Deadline, failed::Failed, live::LiveSession, sessions, tree::Tree,
+};
 use crate::error::Error;
 
 /// The longest time for a search, and for the list of sessions.
@@ -115,4 +117,19 @@ pub(super) fn place(headers: &HeaderMap, at: &At) -> Option<UpdateId> {
 #[derive(Debug, Deserialize)]
 pub(super) struct At {
     pub(super) at: Option<String>,
+}
+
+/// Reads what belongs to an open session, unless nothing has changed since it was read.
+pub(super) async fn refresh(app: &Arc<App>, session: i64, live: &Arc<LiveSession>) {
+    let update = *app.updates().borrow();
+    if !live.is_tree_old(update) {
+        return;
+    }
+    let later = Arc::clone(live);
+    let read = blocking(app, move |app| {
+        // Of a database in use, what is known stays.
+        later.set_tree(update, Tree::read(&*app.database()?, session)?);
+        Ok(())
+    });
+    let _ = read.await;
 }

@@ -19,8 +19,8 @@ use super::{
     filter,
     page::{self, SessionPage, Wanted, Window},
     picture,
-    request::{At, Path, Query, SEARCH, blocking, live, patiently, place},
-    sessions, tree,
+    request::{At, Path, Query, SEARCH, blocking, live, patiently, place, refresh},
+    sessions,
 };
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
@@ -47,7 +47,7 @@ pub(super) async fn page(
         None => None,
     };
     let (number, live) = live(&app, name).await?;
-    tree::refresh(&app, number, &live).await;
+    refresh(&app, number, &live).await;
     let made = blocking(&app, move |_| {
         let mut shown = live.shown(|timeline| at.moment.filter(|moment| *moment < timeline.last()));
         if let Some((entry, html)) = &explained {
@@ -116,7 +116,7 @@ pub(super) async fn entries(
         at => Wanted::Around(at.parse().unwrap_or(gap.first)),
     };
     let (number, live) = live(&app, name).await?;
-    tree::refresh(&app, number, &live).await;
+    refresh(&app, number, &live).await;
     let made = blocking(&app, move |_| {
         let shown = live.shown(|_| gap.moment);
         let html = Window::at(&shown.snapshot, shown.moment).segment(gap.first, gap.last, wanted);

@@ -50,3 +50,8 @@ impl Status {
         }
     }
 }
+
+/// In milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

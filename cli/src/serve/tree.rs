@@ -1,19 +1,13 @@
 //! [`Tree`]: the sessions that belong to an open one.
 
-use std::sync::Arc;
-
 use foldline_database::{Store, query::SessionRow};
 use foldline_domain::EntryIdx;
 use foldline_render::html::Totals;
 use serde::Serialize;
 
 use super::{
-    app::App,
-    list::now,
-    live::{LiveSession, Shown},
     page,
-    request::blocking,
-    status::Status,
+    status::{Status, now},
 };
 use crate::{error::Error, verbs::resume};
 
@@ -24,9 +18,9 @@ pub(super) struct Tree {
     pub(super) whole: Option<String>,
     pub(super) parts: Vec<Part>,
     /// Those of the session with all its parts, if it has parts and is not a part itself.
-    totals: Option<Totals>,
+    pub(super) totals: Option<Totals>,
     /// The command that resumes the whole: a part cannot be resumed.
-    resume: Option<String>,
+    pub(super) resume: Option<String>,
     /// Whether the status of a part may change without a change of the database.
     pub(super) is_running: bool,
 }
@@ -35,13 +29,13 @@ pub(super) struct Tree {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Part {
     /// The entry with the call that started it.
-    call: Option<EntryIdx>,
+    pub(super) call: Option<EntryIdx>,
     /// Its row.
-    html: String,
+    pub(super) html: String,
 }
 
 impl Tree {
-    fn read(database: &dyn Store, session: i64) -> Result<Self, Error> {
+    pub(super) fn read(database: &dyn Store, session: i64) -> Result<Self, Error> {
         let rows = database.tree_of(session)?;
         let Some(own) = rows.iter().find(|row| row.number == session) else {
             return Ok(Self::default());
@@ -70,22 +64,6 @@ impl Tree {
             is_running,
         })
     }
-
-    /// Adds the parts to what is shown of the session, and the totals with them. Parts are shown as they are now.
-    pub(super) fn add_to(self: &Arc<Self>, shown: &mut Shown) {
-        shown.tree = Arc::clone(self);
-        for Part { call, html } in &self.parts {
-            if !call.is_some_and(|call| shown.snapshot.append_to(call, html)) {
-                shown.other_parts.push_str(html);
-            }
-        }
-        if let Some(totals) = self.totals.clone().filter(|_| shown.moment.is_none()) {
-            shown.snapshot.set_totals(totals);
-        }
-        if self.whole.is_some() {
-            shown.resume.clone_from(&self.resume);
-        }
-    }
 }
 
 fn totals(row: &SessionRow) -> Totals {
@@ -99,19 +77,4 @@ fn totals(row: &SessionRow) -> Totals {
         cost_usd: row.cost_usd,
         is_estimated: row.cost_basis.as_deref().is_some_and(|basis| basis != "logged"),
     }
-}
-
-/// Reads what belongs to an open session, unless nothing has changed since it was read.
-pub(super) async fn refresh(app: &Arc<App>, session: i64, live: &Arc<LiveSession>) {
-    let update = *app.updates().borrow();
-    if !live.is_tree_old(update) {
-        return;
-    }
-    let later = Arc::clone(live);
-    let read = blocking(app, move |app| {
-        // Of a database in use, what is known stays.
-        later.set_tree(update, Tree::read(&*app.database()?, session)?);
-        Ok(())
-    });
-    let _ = read.await;
 }

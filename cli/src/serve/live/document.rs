@@ -15,7 +15,10 @@ use serde::Serialize;
 
 use super::timeline::Timeline;
 use crate::{
-    serve::{page, sse, tree::Tree},
+    serve::{
+        page, sse,
+        tree::{Part, Tree},
+    },
     verbs::resume,
 };
 
@@ -67,6 +70,24 @@ pub(in crate::serve) struct Shown {
     pub(in crate::serve) tree: Arc<Tree>,
     /// Its parts that no shown call has started, as HTML.
     pub(in crate::serve) other_parts: String,
+}
+
+impl Shown {
+    /// Adds the parts of the session, and the totals with them. Parts are shown as they are now.
+    pub(in crate::serve) fn add(&mut self, tree: &Arc<Tree>) {
+        self.tree = Arc::clone(tree);
+        for Part { call, html } in &tree.parts {
+            if !call.is_some_and(|call| self.snapshot.append_to(call, html)) {
+                self.other_parts.push_str(html);
+            }
+        }
+        if let Some(totals) = tree.totals.clone().filter(|_| self.moment.is_none()) {
+            self.snapshot.set_totals(totals);
+        }
+        if tree.whole.is_some() {
+            self.resume.clone_from(&tree.resume);
+        }
+    }
 }
 
 /// A change of the page, for the browser. It needs no offsets: it knows the elements.

@@ -87,7 +87,7 @@ impl LiveSession {
         let document = self.document();
         let mut shown = document.shown(moment(&document.timeline));
         drop(document);
-        self.tree().0.add_to(&mut shown);
+        shown.add(&self.tree().0);
         shown
     }
 
