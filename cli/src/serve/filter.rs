@@ -164,8 +164,8 @@ fn limit<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
     }
 }
 
-/// Text in the query of an address.
-fn escaped(text: &str) -> String {
+/// Text in the query or as a part of the path of an address.
+pub(super) fn escaped(text: &str) -> String {
     let mut all = String::new();
     for byte in text.bytes() {
         match byte {

@@ -5,7 +5,11 @@ use foldline_database::{
     query::{MATCH, OpenCall, SearchTerms, SessionFilter, SessionName},
 };
 
-use super::{row_detail::RowDetail, sessions::Session, status::Status};
+use super::{
+    row_detail::RowDetail,
+    sessions::{self, Session},
+    status::Status,
+};
 use crate::error::Error;
 
 /// The largest number of sessions of a list whose entries are searched for the place that was found.
@@ -70,12 +74,16 @@ fn first_line(text: &str) -> Option<String> {
 
 /// The earliest of the best matches in a session: it stays when other sessions grow.
 fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<RowDetail>, Error> {
-    let name = Some(SessionName::from(session));
+    let name = Some(SessionName::TreeOf(session));
     let filter = SessionFilter { name, limit: Some(BEST), ..SessionFilter::default() };
     let terms = SearchTerms::All(words.split_whitespace().map(str::to_owned).collect());
     let found = database.search(&terms, &filter)?.into_iter();
-    let found = found.min_by_key(|entry| (entry.is_part, entry.index));
-    Ok(found.and_then(|entry| Some(RowDetail::Found(entry.index, marked(&entry.content?)))))
+    let found = found.min_by_key(|entry| (entry.is_part, entry.session != session, entry.index));
+    let Some(entry) = found else { return Ok(None) };
+    let path = sessions::paths(database, &[entry.session])?.remove(&entry.session);
+    Ok(path
+        .zip(entry.content)
+        .map(|(path, text)| RowDetail::Found(path, entry.index, marked(&text))))
 }
 
 /// The parts of a text, and whether each is a match.

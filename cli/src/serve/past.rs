@@ -11,6 +11,7 @@ use super::{
     live::{LiveSession, Step},
     page::{self, Window},
     request::{Path, Query, blocking, live},
+    sessions,
 };
 
 /// The requested moment: the moment after a number of milliseconds, or the target of a step from another
@@ -55,12 +56,13 @@ pub(super) async fn past(
     Path(name): Path,
     Query(asked): Query<Asked>,
 ) -> Result<Json<Past>, Failed> {
-    let (number, live) = live(&app, name).await?;
-    let made = blocking(&app, move |_| Ok(at(number, &live, &asked)));
+    let path = sessions::path(&name);
+    let (_, live) = live(&app, name).await?;
+    let made = blocking(&app, move |_| Ok(at(&path, &live, &asked)));
     Ok(Json(made.await?))
 }
 
-fn at(session: i64, live: &LiveSession, asked: &Asked) -> Past {
+fn at(path: &str, live: &LiveSession, asked: &Asked) -> Past {
     let document = live.document();
     let timeline = &*Arc::clone(&document.timeline);
     let last = timeline.last();
@@ -77,7 +79,7 @@ fn at(session: i64, live: &LiveSession, asked: &Asked) -> Past {
         shown.add(&live.tree().0);
         let past = shown.snapshot;
         let mut parts = Window::at(&past, Some(moment)).recent();
-        parts.push(page::end(session, timeline, moment).into_string());
+        parts.push(page::end(path, timeline, moment).into_string());
         let side = (!asked.is_brief).then(|| past.side());
         Shown { about: past.about(), side, parts }
     });

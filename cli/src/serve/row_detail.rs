@@ -3,8 +3,9 @@
 /// What the list says below a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowDetail {
-    /// An entry that was found, and the text around the words, which are marked by `true`.
-    Found(i64, Vec<(String, bool)>),
+    /// The page of the session or part with an entry that was found, the entry, and the text around the words, which are
+    /// marked by `true`.
+    Found(String, i64, Vec<(String, bool)>),
     /// What the session asks a person.
     Asks(String),
     /// What it does, or why it ended.

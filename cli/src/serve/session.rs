@@ -46,6 +46,7 @@ pub(super) async fn page(
         Some(entry) => Some((entry, explained(&app, name.clone(), entry).await?)),
         None => None,
     };
+    let path = sessions::path(&name);
     let (number, live) = live(&app, name).await?;
     refresh(&app, number, &live).await;
     let made = blocking(&app, move |_| {
@@ -55,7 +56,7 @@ pub(super) async fn page(
         }
         let status = events::status(shown.outcome, live.grew());
         let around = at.explain.or(at.at);
-        let page = SessionPage { number, shown: &shown, status, around };
+        let page = SessionPage { path: &path, shown: &shown, status, around };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())
@@ -66,14 +67,17 @@ pub(super) async fn export(
     State(app): State<Arc<App>>,
     Path(name): Path,
 ) -> Result<Response, Failed> {
-    let (number, live) = live(&app, name).await?;
+    let mut plain =
+        name.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
+    plain.truncate(100);
+    let (_, live) = live(&app, name).await?;
     let made = blocking(&app, move |app| {
         let page = Page::with_prices(Arc::clone(&app.prices)).in_zone(app.zone.clone());
         // The document is not locked meanwhile: a clone shares the entries.
         let history = live.document().history.clone();
         Ok(history.replayed(page).render())
     });
-    let name = format!("attachment; filename=\"session-{number}.html\"");
+    let name = format!("attachment; filename=\"{plain}.html\"");
     Ok(([(header::CONTENT_DISPOSITION, name)], Html(made.await?)).into_response())
 }
 

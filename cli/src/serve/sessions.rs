@@ -1,5 +1,7 @@
 //! Sessions in the database: rows of the list, and the source of a session.
 
+use std::collections::BTreeMap;
+
 use foldline_database::{
     Store,
     query::{SessionFilter, SessionLog, SessionName, SessionRow},
@@ -7,19 +9,29 @@ use foldline_database::{
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{counts::Counts, filter::Filter, row_detail::RowDetail, status::Status};
+use super::{
+    counts::Counts,
+    filter::{Filter, escaped},
+    row_detail::RowDetail,
+    status::Status,
+};
 use crate::error::Error;
 
-/// The source of the session with this number or agent's id. It comes from the database, never from a request.
+/// The source of the session with this name in an address. It comes from the database, never from a request.
 pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionLog>, Error> {
-    let id = SessionName::Id(name.to_owned());
-    for name in [id].into_iter().chain(name.parse::<i64>().ok().map(SessionName::from)) {
-        let filter = SessionFilter { name: Some(name), ..SessionFilter::default() };
-        if let Some(source) = database.session_log(&filter)? {
-            return Ok(Some(source));
-        }
-    }
-    Ok(None)
+    let name = Some(SessionName::of_address(name));
+    Ok(database.session_log(&SessionFilter { name, ..SessionFilter::default() })?)
+}
+
+/// The path of the page of the session with this name.
+pub(super) fn path(name: &str) -> String {
+    format!("/sessions/{}", escaped(name))
+}
+
+/// The paths of the pages of the sessions with these numbers.
+pub(super) fn paths(database: &dyn Store, numbers: &[i64]) -> Result<BTreeMap<i64, String>, Error> {
+    let names = database.addresses(numbers)?.into_iter();
+    Ok(names.map(|(number, name)| (number, path(&name))).collect())
 }
 
 /// One session of the list. Moments are milliseconds since 1970.
@@ -30,7 +42,10 @@ pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionL
     schemars(rename = "ListedSession")
 )]
 pub(super) struct Session {
-    /// Its number in the database, which URLs contain.
+    /// The path of its page; below `/api`, that of its conversation.
+    pub(super) path: String,
+    /// Its number in the database, which differs in one that was built again.
+    #[serde(skip)]
     pub(super) number: i64,
     /// The agent's own id of the session.
     pub(super) session: Option<String>,
@@ -58,8 +73,8 @@ pub(super) struct Session {
     pub(super) failures: i64,
     /// The number of its sub-agents, and of theirs. All sums of the session are also theirs.
     pub(super) agents: i64,
-    /// The number of the session that it is a part of.
-    pub(super) whole: Option<i64>,
+    /// The path of the session that it is a part of.
+    pub(super) whole: Option<String>,
     /// The relation to the session that it was started from: `sub_agent`, `fork` or `continuation`.
     pub(super) relation: Option<String>,
     /// The first words of the agent, in place of a title.
@@ -76,8 +91,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    fn new(row: SessionRow, now: i64) -> Self {
+    fn new(row: SessionRow, paths: &BTreeMap<i64, String>, now: i64) -> Self {
+        let path = |number: &i64| paths.get(number).cloned();
         Self {
+            path: path(&row.number).unwrap_or_default(),
+            whole: row.whole.as_ref().and_then(path),
             number: row.number,
             status: Status::of(row.outcome.as_deref(), row.written, row.waiting > 0, now),
             session: row.session,
@@ -95,7 +113,6 @@ impl Session {
             cost_basis: row.cost_basis,
             failures: row.failures,
             agents: row.agents,
-            whole: row.whole,
             relation: row.relation,
             said: None,
             outcome: row.outcome,
@@ -139,7 +156,10 @@ pub(super) fn sessions(
         false => database.session_count(&chosen)?,
     };
     found.truncate(filter.limit as usize);
-    let part = found.into_iter().map(|session| Session::new(session, now)).collect();
+    let wholes = found.iter().filter_map(|session| session.whole);
+    let numbers: Vec<_> = found.iter().map(|session| session.number).chain(wholes).collect();
+    let paths = paths(database, &numbers)?;
+    let part = found.into_iter().map(|session| Session::new(session, &paths, now)).collect();
     Ok(Sessions { part, total, next })
 }
 

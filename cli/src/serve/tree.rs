@@ -6,7 +6,7 @@ use foldline_render::html::Totals;
 use serde::Serialize;
 
 use super::{
-    page,
+    page, sessions,
     status::{Status, now},
 };
 use crate::{error::Error, verbs::resume};
@@ -42,13 +42,16 @@ impl Tree {
         };
         let whole = own.whole.and_then(|whole| rows.iter().find(|row| row.number == whole));
         let parts = rows.iter().filter(|row| row.whole == Some(session));
+        let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+        let paths = sessions::paths(database, &numbers)?;
+        let path = |row: &SessionRow| paths.get(&row.number).map_or("", String::as_str);
         let mut is_running = false;
         let parts = parts.map(|row| {
             let now = now();
             let status = Status::of(row.outcome.as_deref(), row.written, row.waiting > 0, now);
             is_running |= matches!(status, Status::Running | Status::Waiting);
             let call = row.call.and_then(|call| usize::try_from(call).ok()).map(EntryIdx::new);
-            Part { call, html: page::part(row, status).into_string() }
+            Part { call, html: page::part(row, path(row), status).into_string() }
         });
         let parts = parts.collect();
         let totals = match whole.is_none() && rows.len() > 1 {
@@ -57,7 +60,7 @@ impl Tree {
         };
         let root = whole.and(rows.first());
         Ok(Self {
-            whole: whole.map(|whole| page::whole(whole).into_string()),
+            whole: whole.map(|whole| page::whole(whole, path(whole)).into_string()),
             parts,
             totals,
             resume: root.and_then(resume::line_of),

@@ -40,9 +40,9 @@ fn it_finds_nothing_serious() {
     let server = Server::start(&logs, &[]);
     let pages = [
         "",
-        "sessions/1",
-        "sessions/1?explain=3",
-        "sessions/1?moment=5",
+        "sessions/session",
+        "sessions/session?explain=3",
+        "sessions/session?moment=5",
         "sessions/none",
         "?q=nothing-like-this",
         "?q=look",

@@ -87,7 +87,7 @@ fn code_is_coloured_and_one_tool_is_shown_by_the_server() {
     let path = logs.join("log.jsonl");
     fs::write(&path, log()).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/s", server.link));
     is_coloured_and_filtered(&browser);
 }
 

@@ -47,7 +47,7 @@ fn the_page_of_the_server_marks_what_it_finds() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), log(600)).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/s", server.link));
     browser.press(['/']);
     browser.press("lighthouse".chars());
     browser.press([ENTER]);

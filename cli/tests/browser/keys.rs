@@ -67,7 +67,7 @@ fn a_session_is_walked() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(12, 7)).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/session", server.link));
     help_and_search(&browser);
     browser.run("scrollTo(0, 0)");
     browser.press(['j']);

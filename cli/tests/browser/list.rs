@@ -60,7 +60,7 @@ fn a_session_is_opened_by_its_title() {
     let server = Server::start(&logs, &[]);
     browser.open(&server.link);
     browser.click("#rows th.w a");
-    browser.until("location.pathname === '/sessions/1' && document.readyState === 'complete'");
+    browser.until("location.pathname === '/sessions/one' && document.readyState === 'complete'");
     browser.is_whole();
     assert_eq!(browser.get("document.documentElement.dataset.script"), json!("on"));
 }

@@ -23,7 +23,8 @@ fn it_grows_while_the_agent_works_and_has_everything_when_that_has_ended() {
     run.print(&parts.next().unwrap().concat());
     // The list has it as soon as it has a title.
     browser.click("#rows th.w a");
-    browser.until("location.pathname === '/sessions/1' && document.readyState === 'complete'");
+    browser
+        .until("location.pathname === '/sessions/session' && document.readyState === 'complete'");
     for part in parts {
         let before = browser.entries();
         run.print(&part.concat());

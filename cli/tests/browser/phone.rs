@@ -35,9 +35,9 @@ fn nothing_is_wider_than_it() {
     let server = Server::start(&logs, &[]);
     for page in [
         "",
-        "sessions/1",
-        "sessions/2",
-        "sessions/1?explain=3",
+        "sessions/session",
+        "sessions/0f0f0f0f-0000-4000-8000-000000000001",
+        "sessions/session?explain=3",
         "sessions/none",
         "?q=nothing-like-this",
         "usage",

@@ -42,13 +42,13 @@ fn a_picture_is_shown_with_its_prompt() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), log()).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/s", server.link));
     browser.until(ARE_SHOWN);
     assert_eq!(browser.get("document.querySelectorAll('[data-turn]').length"), json!(1));
     assert_eq!(browser.get("document.querySelectorAll('#e0 img').length"), json!(1));
     assert_eq!(browser.reports(), [""; 0]);
     for none in ["0.1", "9.0", "0", "x.y"] {
-        assert_eq!(server.get(&format!("/sessions/1?picture={none}")).status, 404, "{none}");
+        assert_eq!(server.get(&format!("/sessions/s?picture={none}")).status, 404, "{none}");
     }
 }
 

@@ -24,7 +24,7 @@ fn it_grows_and_goes_on_after_it_was_loaded_again() {
     let parts = parts(&answered(40, 7), 8);
     append(&log, &parts[0]);
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/session", server.link));
     for part in &parts[1..4] {
         let before = browser.entries();
         append(&log, part);
@@ -57,7 +57,7 @@ fn it_goes_on_when_the_server_was_killed_and_is_there_again() {
     append(&log, &parts[0]);
     let mut server = Server::start(&logs, &[]);
     let address = server.address.clone();
-    browser.open(&format!("http://{address}/sessions/1"));
+    browser.open(&format!("http://{address}/sessions/session"));
     for part in parts[1..].chunks(2) {
         append(&log, &part[0]);
         drop(server);
@@ -84,7 +84,7 @@ fn an_entry_is_explained() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1#e3", server.link));
+    browser.open(&format!("{}sessions/session#e3", server.link));
     browser.until("document.activeElement.id === 'e3'");
     let said = browser.get("document.activeElement.textContent.trim().length > 0");
     assert_eq!(said, json!(true));
@@ -111,7 +111,7 @@ fn a_page_that_is_loaded_again_stays_where_its_reader_was() {
     append(&log, &parts[0]);
     append(&log, &parts[1]);
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/session", server.link));
     // It is running, and a new page of it begins at its end, and stays there.
     browser.until("document.querySelector('#state').textContent === 'running'");
     browser.until(IS_AT_END);

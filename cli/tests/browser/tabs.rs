@@ -38,9 +38,9 @@ impl HalfSession {
 fn twenty_tabs_are_alive() {
     let browser = Browser::start(Screen::Desk);
     let session = HalfSession::start();
-    browser.open(&format!("{}sessions/1", session.server.link));
+    browser.open(&format!("{}sessions/session", session.server.link));
     for number in 0..20 {
-        let page = if number % 2 == 0 { "" } else { "sessions/1" };
+        let page = if number % 2 == 0 { "" } else { "sessions/session" };
         browser.open_tab(&format!("{}{page}", session.server.link));
     }
     let before = browser.entries();
@@ -65,7 +65,7 @@ fn more_windows_than_connections_are_alive() {
     let browser = Browser::start(Screen::Desk);
     let session = HalfSession::start();
     browser.open(&session.server.link);
-    let address = format!("{}sessions/1", session.server.link);
+    let address = format!("{}sessions/session", session.server.link);
     let windows: Vec<_> = (0..9).map(|_| browser.open_window(&address)).collect();
     let before = browser.entries();
     session.add_rest();

@@ -32,7 +32,7 @@ fn one_goes_back_and_forth() {
     let end = whole.match_indices('\n').nth_back(3).unwrap().0 + 1;
     append(&log, &whole[..end]);
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1", server.link));
+    browser.open(&format!("{}sessions/session", server.link));
     browser.is_whole();
     let now = browser.entries();
 
@@ -73,7 +73,7 @@ fn a_moment_has_an_address() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
     let server = Server::start(&logs, &[]);
-    browser.open(&format!("{}sessions/1?moment=5", server.link));
+    browser.open(&format!("{}sessions/session?moment=5", server.link));
     browser.until("document.documentElement.dataset.time === 'past'");
     browser.until("document.querySelector('.past-end') !== null");
     assert!(browser.entries() <= 5);

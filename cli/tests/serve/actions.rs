@@ -16,13 +16,13 @@ fn a_session_is_exported_and_resumed_from_its_page() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), LOG).unwrap();
     let server = Server::start(&logs, &["--timezone", "Asia/Tokyo"]);
-    until("it is there", || server.get("/sessions/1").status == 200);
-    let page = server.body("/sessions/1");
+    until("it is there", || server.get("/sessions/0f-1").status == 200);
+    let page = server.body("/sessions/0f-1");
     let command = "data-copy=\"cd '/srv/a b' &amp;&amp; claude --resume 0f-1\"";
-    assert!(page.contains(command) && page.contains("href=\"/sessions/1/export\""), "{page}");
+    assert!(page.contains(command) && page.contains("href=\"/sessions/0f-1/export\""), "{page}");
     assert!(page.contains("href=\"https://example.org/x\">https://example.org/x</a>."), "{page}");
-    let file = server.get("/sessions/1/export");
-    assert!(file.head.contains("content-disposition: attachment; filename=\"session-1.html\""));
+    let file = server.get("/sessions/0f-1/export");
+    assert!(file.head.contains("content-disposition: attachment; filename=\"0f-1.html\""));
     let is_alone = file.body.contains("data-page=\"export\"") && !file.body.contains("?explain=");
     assert!(is_alone && file.body.contains("21:00:05"), "{}", file.body);
     assert_eq!(server.get("/sessions/9/export").status, 404);

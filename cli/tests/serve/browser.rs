@@ -34,7 +34,9 @@ fn nothing_of_a_log_runs() {
         .fold(log, |log, place| log.replace(place, &format!("{HOSTILE} {place}")));
     fs::write(logs.join("log.jsonl"), log).unwrap();
     let server = Server::start(&logs, &[]);
-    for path in ["/", "/sessions/1", "/?q=%3Cscript%3Edocument.title=%27marked%27%3C/script%3E"] {
+    for path in
+        ["/", "/sessions/session", "/?q=%3Cscript%3Edocument.title=%27marked%27%3C/script%3E"]
+    {
         let dom = loaded(folder.path(), &format!("http://{}{path}", server.address));
         assert!(dom.contains("Foldline"), "{path}: {dom}");
         assert!(!dom.contains("<title>marked"), "{path}");

@@ -23,9 +23,9 @@ fn every_page_shows_the_same_zone() {
     let row = "title=\"2026-03-01 12:00:05 UTC\">21:00</time>";
     until("the session is in the list", || server.body("/").contains(row));
     let entry = "title=\"2026-03-01 12:00:05 UTC\">21:00:05</time>";
-    let page = server.body("/sessions/1");
+    let page = server.body("/sessions/s");
     assert!(page.contains(entry) && page.contains("1 Mar 2026 21:00:05 JST"), "{page}");
-    let past = server.body("/sessions/1?moment=2");
+    let past = server.body("/sessions/s?moment=2");
     assert!(past.contains("at 21:00:05"), "{past}");
     let log = logs.join("log.jsonl");
     let export = |zone: &str| stdout(&["export", log.to_str().unwrap(), "--timezone", zone]);

@@ -31,7 +31,7 @@ fn a_search_marks_the_words_and_links_the_entry() {
     until("it is in the list", || server.body("/").contains("Look at the harbour"));
     let rows = server.body("/rows?q=lighthouse");
     let found = "<mark>lighthouse</mark> &lt;is&gt; lit.";
-    assert!(rows.contains(found) && rows.contains("href=\"/sessions/1?at="), "{rows}");
+    assert!(rows.contains(found) && rows.contains("href=\"/sessions/s?at="), "{rows}");
     assert!(!server.body("/rows").contains("<mark>"));
 }
 
@@ -67,8 +67,8 @@ fn each_session_has_its_own_entries() {
     }
     let server = Server::start(&logs, &[]);
     until("all are in the list", || server.body("/rows").matches("<tr data-state").count() == 3);
-    for number in 1..=3 {
-        let path = format!("/sessions/{number}");
+    for session in ["s", "t", "u"] {
+        let path = format!("/sessions/{session}");
         until("its call has ended", || server.body(&path).contains("data-status=\"success\""));
         let page = server.body(&path);
         assert!(page.contains("id=\"e0\"") && !page.contains("id=\"e2\""), "{page}");
@@ -102,7 +102,7 @@ fn a_session_without_a_prompt_has_the_first_words_of_its_agent() {
     fs::write(logs.join("log.jsonl"), line("s", "assistant", "1", &said)).unwrap();
     let server = Server::start(&logs, &[]);
     until("it has a name", || server.body("/rows").contains(">The index is rebuilt.</a>"));
-    assert!(server.body("/sessions/1").contains("<h1 dir=\"auto\">The index is rebuilt.</h1>"));
+    assert!(server.body("/sessions/s").contains("<h1 dir=\"auto\">The index is rebuilt.</h1>"));
 }
 
 #[test]
@@ -119,4 +119,49 @@ fn the_charts_are_those_of_the_last_days_with_use() {
     // The page of the usage opens on the same time.
     assert!(server.body("/usage").contains("time=all&amp;by=kind\" aria-current=\"true\""));
     assert!(server.body("/usage?time=7d").contains("time=7d&amp;by=kind\" aria-current=\"true\""));
+}
+
+#[test]
+fn an_address_opens_the_same_session_in_a_database_that_was_built_again() {
+    let (_folder, logs) = folder();
+    let path = |name: &str| logs.join(name).with_extension("jsonl");
+    let write = |name: &str, session: &str| {
+        fs::write(path(name), line(session, "user", name, &json!(format!("Title {name}"))))
+            .unwrap();
+    };
+    let names = ["one", "two", "three"];
+    let addresses = |server: &Server| {
+        until("all are listed", || server.body("/rows").matches("<tr data-state").count() == 3);
+        let listed: serde_json::Value =
+            serde_json::from_str(&server.body("/api/sessions")).unwrap();
+        let listed = listed.as_array().unwrap().iter().map(|session| {
+            (
+                session["title"].as_str().unwrap().to_owned(),
+                session["path"].as_str().unwrap().to_owned(),
+            )
+        });
+        listed.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    // Two logs state one id.
+    let state = |name: &str| write(name, if name == "one" { "s" } else { "t" });
+    let (database, server) = (logs.with_extension("db"), {
+        names.into_iter().for_each(state);
+        Server::start(&logs, &[])
+    });
+    let first = addresses(&server);
+    drop(server);
+    fs::remove_file(&database).unwrap();
+    for name in names {
+        fs::remove_file(path(name)).unwrap();
+    }
+    state("three");
+    let server = Server::start(&logs, &[]);
+    until("one is listed", || server.body("/rows").contains("Title three"));
+    ["two", "one"].into_iter().for_each(state);
+    assert_eq!(addresses(&server), first);
+    assert_eq!(first["Title one"], "/sessions/s");
+    for (title, path) in first {
+        assert!(server.body(&path).contains(&format!("<h1 dir=\"auto\">{title}</h1>")), "{path}");
+    }
+    assert_eq!(server.get("/sessions/1").status, 404);
 }

@@ -15,7 +15,7 @@ fn the_list_has_what_is_in_the_logs_and_what_comes() {
     fs::write(logs.join("one.jsonl"), droid("first", 3, 1)).unwrap();
     let server = Server::start(&logs, &[]);
     let page = server.body("/");
-    assert!(page.contains("href=\"/sessions/1\"") && page.contains("Please look at problem 0"));
+    assert!(page.contains("href=\"/sessions/first\"") && page.contains("Please look at problem 0"));
     let mut events = server.events("/events", None);
     // Changes since the page was rendered are not missed.
     events.next_named("update");
@@ -131,7 +131,7 @@ fn a_long_session_comes_in_parts_that_are_the_whole() {
     let (_folder, logs) = folder();
     fs::write(logs.join("log.jsonl"), droid("session", 300, 1)).unwrap();
     let server = Server::start(&logs, &[]);
-    let page = server.body("/sessions/1");
+    let page = server.body("/sessions/session");
     let count = page.matches("<article class=\"entry\"").count();
     assert_eq!(count, 220);
     let attribute = |name: &str| {
@@ -140,14 +140,14 @@ fn a_long_session_comes_in_parts_that_are_the_whole() {
     };
     let (first, last) = (attribute("data-first"), attribute("data-last"));
     assert_eq!(first, 20);
-    let asked = format!("/sessions/1/entries?first={first}&last={last}&at=first");
+    let asked = format!("/sessions/session/entries?first={first}&last={last}&at=first");
     let part: Value = serde_json::from_str(&server.body(&asked)).unwrap();
     let html = part["html"].as_str().unwrap();
     assert!(html.contains("id=\"e20\"") && html.contains("data-first=\"220\""));
     // A link into the gap shows its target, also without scripts.
     assert!(
         server
-            .body(&format!("/sessions/1?at={}", last - 5))
+            .body(&format!("/sessions/session?at={}", last - 5))
             .contains(&format!("id=\"e{}\"", last - 5))
     );
 }

@@ -159,11 +159,11 @@ fn a_session_is_free_while_it_is_rendered() {
     let page = || server.body("/sessions/session");
     until("the log is read", || page().contains(&format!("prompt {}", PROMPTS - 1)));
     let export = || server.body("/sessions/session/export");
-    let begun = Instant::now();
-    export();
-    let while_rendered = begun.elapsed() / 4;
-    // On a busy machine an answer may be late, but not each of them.
-    let is_free = (0..10).any(|_| {
+    // On a busy machine an answer may be late, but not each of them. How long an export takes depends on how busy it is.
+    let is_free = (0..20).any(|_| {
+        let begun = Instant::now();
+        export();
+        let while_rendered = begun.elapsed() / 4;
         scope(|scope| {
             let rendered = scope.spawn(|| {
                 export();

@@ -17,11 +17,11 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
         ("/rows", 200),
         ("/usage", 200),
         ("/usage?time=never", 400),
-        ("/sessions/1", 200),
-        ("/sessions/1/past", 200),
-        ("/sessions/1/past?step=sideways", 400),
+        ("/sessions/session", 200),
+        ("/sessions/session/past", 200),
+        ("/sessions/session/past?step=sideways", 400),
         ("/api/sessions", 200),
-        ("/api/sessions/1", 200),
+        ("/api/sessions/session", 200),
         ("/api/schema.json", 200),
         ("/api/types.d.ts", 200),
         ("/metrics", 200),
@@ -29,7 +29,7 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
         ("/page.js", 200),
         ("/sessions/none", 404),
         ("/none", 404),
-        ("/sessions/1/entries", 400),
+        ("/sessions/session/entries", 400),
     ] {
         let answer = server.get(path);
         assert_eq!(answer.status, status, "{path}");
@@ -82,12 +82,12 @@ fn the_token_of_the_link_becomes_a_cookie() {
     fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
     let server = Server::start(&logs, &["--token"]);
     let (_, token) = server.link.split_once("?token=").unwrap();
-    for path in ["/", "/sessions/1", "/page.js", "/metrics", "/?token=", "/?token=1234"] {
+    for path in ["/", "/sessions/session", "/page.js", "/metrics", "/?token=", "/?token=1234"] {
         assert_eq!(server.get(path).status, 401, "{path}");
     }
     // A browser is asked for it, on a page with the style of the others.
     let host = ("Host", &*server.address);
-    let asked = server.ask("GET", "/sessions/1", &[host, ("Accept", "text/html")]);
+    let asked = server.ask("GET", "/sessions/session", &[host, ("Accept", "text/html")]);
     assert_eq!((asked.status, server.get("/foldline.css").status), (401, 200));
     assert!(asked.body.contains("<form action=\"/\">") && asked.body.contains("name=\"token\""));
     assert!(!asked.body.contains("Please look"));

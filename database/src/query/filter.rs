@@ -84,6 +84,8 @@ pub enum SessionName {
     IdBegins(String),
     /// The path of one of its logs.
     Log(String),
+    /// The path of its log, and its number in that.
+    InLog(String, i64),
     /// A part of its title, in upper or lower case.
     Title(String),
 }
@@ -262,6 +264,15 @@ impl SessionName {
                                      WHERE path = {})",
                     whole("named.id"),
                     parameters.add(path.clone())
+                )
+            }
+            Self::InLog(path, key) => {
+                format!(
+                    "sessions.id = (SELECT {} FROM sessions AS named JOIN sources ON sources.id = named.source
+                                    WHERE path = {} AND named.number = {})",
+                    whole("named.id"),
+                    parameters.add(path.clone()),
+                    parameters.add(*key)
                 )
             }
             Self::Title(part) => {

@@ -19,6 +19,7 @@
 //! ```
 #![expect(clippy::missing_errors_doc, reason = "every query fails for the same reason")]
 
+mod addresses;
 mod companions;
 mod entries;
 mod files;

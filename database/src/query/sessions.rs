@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     SessionFilter, SessionName,
+    addresses::ORDER,
     companions::{fact, is_whole},
     project::project,
     sql::{FAILURES, WAITING, integer, sum},
@@ -345,13 +346,14 @@ impl dyn Store + '_ {
         Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
     }
 
-    /// The log of the first selected session, preferably of a session with entries.
+    /// The log of the first selected session: of those with one id, the one that has it as its
+    /// [address](Self::addresses).
     pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
             "{} SELECT sessions.id AS number, path, format, sessions.number AS key
              FROM sessions JOIN sources ON sources.id = sessions.source JOIN heads ON heads.root = sessions.id
-             WHERE {} ORDER BY entries = 0, sessions.id LIMIT 1",
+             WHERE {} ORDER BY {ORDER} LIMIT 1",
             filter.grouping.with_heads(),
             filter.sessions(&mut parameters)
         );

@@ -73,7 +73,7 @@ pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
 }
 
 /// The line behind the last entry of a moment.
-pub(in crate::serve) fn end(session: i64, timeline: &Timeline, moment: usize) -> Markup {
+pub(in crate::serve) fn end(path: &str, timeline: &Timeline, moment: usize) -> Markup {
     let shown = timeline.get(moment).map_or(0, |moment| moment.entries);
     let all = timeline.get(timeline.last()).map_or(0, |moment| moment.entries);
     html! {
@@ -84,7 +84,7 @@ pub(in crate::serve) fn end(session: i64, timeline: &Timeline, moment: usize) ->
                 1 => "1 later entry is not shown.",
                 later => { (human::grouped(later as u64)) " later entries are not shown." },
             }
-            " " a href={ "/sessions/" (session) } { "Show it as it is now" }
+            " " a href=(path) { "Show it as it is now" }
         }
     }
 }

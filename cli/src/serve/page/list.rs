@@ -249,7 +249,7 @@ fn sums(sessions: &[&Session]) -> Markup {
 
 /// A row, with the time of day if it is below the heading of a day.
 fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
-    let Session { number, status, .. } = session;
+    let Session { status, path, .. } = session;
     let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
     let title = title.or(session.said.as_deref());
     let agent = session.agent.as_deref().unwrap_or_default();
@@ -269,10 +269,10 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
             }
             th.w scope="row" {
                 @if session.agents > 0 { small.agents { (human::number_of(session.agents, "agent")) } }
-                a href={ "/sessions/" (number) } {
-                    @match title { Some(title) => (line(title)), None => { "Session " (number) } }
+                a href=(path) {
+                    @match title { Some(title) => (line(title)), None => { "Session " @if let Some(id) = &session.session { (line(id)) } } }
                 }
-                @if let Some(second) = &session.second { (below(*number, second)) }
+                @if let Some(second) = &session.second { (below(second)) }
             }
             td.c-project { (line(project)) }
             td.c-agent { span.agent data-agent=(agent_family(agent)) { (line(agent_name(agent))) } }
@@ -310,12 +310,12 @@ fn is_stopped(session: &Session) -> bool {
 }
 
 /// The line below a title.
-fn below(session: i64, second: &RowDetail) -> Markup {
+fn below(second: &RowDetail) -> Markup {
     match second {
         RowDetail::Asks(text) => html! { span class="sub ask" { (line(text)) } },
         RowDetail::Says(text) => html! { span.sub { (line(text)) } },
-        RowDetail::Found(entry, parts) => html! {
-            a class="sub hit" href={ "/sessions/" (session) "?at=" (entry) "#e" (entry) } {
+        RowDetail::Found(path, entry, parts) => html! {
+            a class="sub hit" href={ (path) "?at=" (entry) "#e" (entry) } {
                 @for (text, is_match) in parts {
                     @if *is_match { mark { (line(text)) } } @else { (line(text)) }
                 }

@@ -8,11 +8,10 @@ use super::frame::{icon, line, money};
 use crate::serve::status::Status;
 
 /// The row of a part, in the entry of the call that started it. Its entries are loaded when it is opened.
-pub(in crate::serve) fn part(row: &SessionRow, status: Status) -> Markup {
+pub(in crate::serve) fn part(row: &SessionRow, path: &str, status: Status) -> Markup {
     let title = row.title.as_deref().filter(|title| !title.trim().is_empty());
     let is_estimated = row.cost_basis.as_deref().is_some_and(|basis| basis != "logged");
     let duration = row.duration_ms.and_then(|millis| u64::try_from(millis).ok());
-    let path = address(row);
     html! {
         div.part data-path=(path) data-state=(status.as_str()) {
             details {
@@ -41,11 +40,7 @@ pub(in crate::serve) fn part(row: &SessionRow, status: Status) -> Markup {
 }
 
 /// The link of a part to the session that it belongs to.
-pub(in crate::serve) fn whole(row: &SessionRow) -> Markup {
+pub(in crate::serve) fn whole(row: &SessionRow, path: &str) -> Markup {
     let title = row.title.as_deref().filter(|title| !title.trim().is_empty());
-    html! { "part of " a href=(address(row)) { (line(title.unwrap_or("a session"))) } }
-}
-
-fn address(row: &SessionRow) -> String {
-    format!("/sessions/{}", row.number)
+    html! { "part of " a href=(path) { (line(title.unwrap_or("a session"))) } }
 }

@@ -33,8 +33,8 @@ const LEGEND: [(&str, &str); 5] = [
 
 /// The page of a session.
 pub(in crate::serve) struct SessionPage<'d> {
-    /// The number of the session.
-    pub(in crate::serve) number: i64,
+    /// The path of the page.
+    pub(in crate::serve) path: &'d str,
     pub(in crate::serve) shown: &'d Shown,
     pub(in crate::serve) status: Status,
     /// The requested entry.
@@ -44,7 +44,7 @@ pub(in crate::serve) struct SessionPage<'d> {
 impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
-        let Self { number, shown, status, around } = *self;
+        let Self { path, shown, status, around } = *self;
         let Shown { snapshot, timeline, moment, place, failure, resume, tree, other_parts, .. } =
             shown;
         let (title, moment) = (snapshot.title(), *moment);
@@ -56,7 +56,7 @@ impl SessionPage<'_> {
                 p.whole #whole { @if let Some(whole) = &tree.whole { (PreEscaped(whole)) } }
                 (PreEscaped(snapshot.about()))
                 div.feed #feed role="feed" aria-label="Conversation" aria-busy="false"
-                    data-session={ "/sessions/" (number) } data-at=(place) data-moment=[moment]
+                    data-session=(path) data-at=(place) data-moment=[moment]
                 {
                     @if entries.is_empty() {
                         section.empty {
@@ -66,7 +66,7 @@ impl SessionPage<'_> {
                         }
                     }
                     (PreEscaped(entries))
-                    @if let Some(moment) = moment { (end(number, timeline, moment)) }
+                    @if let Some(moment) = moment { (end(path, timeline, moment)) }
                 }
                 (PreEscaped(snapshot.side()))
                 section.agents #agents aria-label="Agents" hidden[other_parts.is_empty()] {
@@ -79,7 +79,7 @@ impl SessionPage<'_> {
             }
             (dock(timeline, moment, status))
             p.vh role="status" #news {}
-            (actions(number, resume.as_deref()))
+            (actions(path, resume.as_deref()))
             (help(&KEYS, &legend()))
         };
         page_in_time("session", if moment.is_some() { "past" } else { "live" }, &title, &body)
@@ -87,12 +87,12 @@ impl SessionPage<'_> {
 }
 
 /// What can be done with the session.
-fn actions(number: i64, resume: Option<&str>) -> Markup {
+fn actions(path: &str, resume: Option<&str>) -> Markup {
     html! {
         div.help #actions popover role="dialog" aria-label="This session" {
             h2 { "This session" }
             ul.actions {
-                li { a.btn href={ "/sessions/" (number) "/export" } download { "Export as a file" } }
+                li { a.btn href={ (path) "/export" } download { "Export as a file" } }
                 li { button.btn type="button" data-copy="" { span { "Copy the link to this moment" } } }
                 @if let Some(resume) = resume {
                     li {

@@ -256,8 +256,8 @@ export type ListedSession = {
   /** Failed calls. */
   failures: number;
   model: string | null;
-  /** Its number in the database, which URLs contain. */
-  number: number;
+  /** The path of its page; below `/api`, that of its conversation. */
+  path: string;
   /** The root of the repository that the session worked in, else its folder. */
   project: string | null;
   /** The relation to the session that it was started from: `sub_agent`, `fork` or `continuation`. */
@@ -269,8 +269,8 @@ export type ListedSession = {
   title: string | null;
   /** Input and output. */
   tokens: number | null;
-  /** The number of the session that it is a part of. */
-  whole: number | null;
+  /** The path of the session that it is a part of. */
+  whole: string | null;
   /** When its log was last written. */
   written: number | null;
 };
