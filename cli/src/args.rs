@@ -122,6 +122,8 @@ pub(super) enum Command {
     #[command(hide = true, disable_help_flag = true)]
     Mcp(AnyArgs),
 
+    /// List the folders of agents with logs
+    Homes,
     /// Report the format of each log and its unknown parts
     Doctor(DoctorArgs),
 

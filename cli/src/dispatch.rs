@@ -22,8 +22,8 @@ use crate::{
     sink::SinkKind,
     verbs::{
         audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files, forget,
-        ingest, keep, overview, prompts, prune, query, replay, resume, run, search, sessions,
-        shell, show, statusline, task, tools, usage, verify,
+        homes, ingest, keep, prompts, prune, query, replay, resume, run, search, sessions, shell,
+        show, statusline, task, today, tools, usage, verify,
     },
 };
 
@@ -68,7 +68,7 @@ impl Program {
     }
 
     fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
-        let Some(command) = command else { return overview::run(self) };
+        let Some(command) = command else { return today::run(self) };
         match command {
             Command::Sessions(args) => sessions::run(self, args),
             Command::Usage(args) => usage::run(self, args),
@@ -102,6 +102,7 @@ impl Program {
                 "this program was built without answers for agents: build it with --features mcp"
                     .to_owned(),
             )),
+            Command::Homes => homes::run(self),
             Command::Doctor(args) => doctor::run(self, args),
             Command::Verify(args) => verify::run(self, args),
             Command::Check(args) => check::run(args),

@@ -48,6 +48,7 @@ Exit codes: foldline help exit-codes";
 
 /// Two examples of each verb.
 const EXAMPLES: &[(&str, [&str; 2])] = &[
+    ("homes", ["foldline homes", "foldline homes --help"]),
     ("foldline", ["foldline sessions --since \"this week\"", "foldline usage --by session"]),
     (
         "sessions",

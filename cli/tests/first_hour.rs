@@ -7,7 +7,8 @@ use std::{
 };
 
 use crate::logs::foldline;
-use serde_json::Value;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A home directory.
@@ -99,15 +100,61 @@ impl Home {
 #[test]
 fn alone_it_says_what_there_is_and_what_to_do_next() {
     let home = Home::new();
-    let said = home.ask(&[]);
-    for part in ["Claude Code", "Factory Droid", "~/.claude/projects", "foldline sessions"] {
+    let said = home.ask(&["homes"]);
+    for part in ["Claude Code", "Factory Droid", "~/.claude/projects"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     // Looking makes nothing.
     assert!(!home.database().exists());
+    let said = home.ask(&[]);
+    for part in ["today      no sessions", "Mend the cart", "foldline --help"] {
+        assert!(said.replace('\u{a0}', " ").contains(part), "{part}: {said}");
+    }
 
-    let said = Home::empty().ask(&[]);
-    assert!(said.contains("No logs") && said.contains("~/.codex/sessions"), "{said}");
+    for arguments in [&[][..], &["homes"]] {
+        let said = Home::empty().ask(arguments);
+        assert!(said.contains("No logs") && said.contains("~/.codex/sessions"), "{said}");
+    }
+}
+
+/// On a terminal of 24 lines.
+#[test]
+fn alone_it_says_what_runs_what_waits_and_what_today_cost() {
+    let home = Home::empty();
+    let folder = home.path().join(".claude/projects/shop");
+    fs::create_dir_all(&folder).unwrap();
+    let now = Timestamp::now();
+    let line = |session: &str, kind: &str, content: Value| {
+        json!({"type": kind, "sessionId": session, "uuid": format!("{session}-{kind}"), "version": "2.1.62",
+            "cwd": "/srv/shop", "timestamp": now.to_string(),
+            "message": {"role": kind, "id": format!("m-{session}"), "model": "claude-opus-4-6", "content": content,
+                "usage": {"input_tokens": 1_000_000, "output_tokens": 0}}})
+        .to_string()
+            + "\n"
+    };
+    let tool = |name: &str, input: Value| json!([{"type": "tool_use", "id": "c", "name": name, "input": input}]);
+    let calls = [
+        ("one", tool("Bash", json!({"command": "cargo test"}))),
+        (
+            "two",
+            tool(
+                "AskUserQuestion",
+                json!({"questions": [{"question": "Which colour?", "options": []}]}),
+            ),
+        ),
+    ];
+    for (session, call) in calls {
+        let log = line(session, "user", json!(format!("Do {session}")))
+            + &line(session, "assistant", call);
+        fs::write(folder.join(session).with_extension("jsonl"), log).unwrap();
+    }
+    let said = home.ask(&[]);
+    let rows: Vec<_> =
+        said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(rows[1], "waiting Do two shop AskUserQuestion asks: Which colour?", "{said}");
+    assert_eq!(rows[2], "running Do one shop Bash: cargo test", "{said}");
+    assert_eq!(rows[4], "today 2 sessions, 2.0M tokens, ≈$10.00", "{said}");
+    assert!(rows.len() <= 24, "{said}");
 }
 
 #[test]

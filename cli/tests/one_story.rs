@@ -222,7 +222,7 @@ fn settings(logs: &Path, session: &str, tokens: u64) {
     std::fs::write(file, settings.to_string()).unwrap();
 }
 
-/// A named log is ingested with the file next to it, and both are one log for the overview.
+/// A named log is ingested with the file next to it, and both are one log in the list of homes.
 #[test]
 fn a_named_log_is_ingested_with_the_file_next_to_it() {
     let home = tempfile::tempdir().unwrap();
@@ -236,9 +236,9 @@ fn a_named_log_is_ingested_with_the_file_next_to_it() {
     assert!(summary.contains("now:   2 files, 1 session, 1 entry"), "{summary}");
     let sessions = rows(["sessions", "--db", db]);
     assert_eq!((sessions.len(), number(&sessions[0], "input_tokens")), (1, 10.0), "{sessions:?}");
-    let overview = foldline().env("HOME", home.path()).output().unwrap();
-    let overview = String::from_utf8(overview.stdout).unwrap();
-    assert!(overview.contains("Factory Droid     1  "), "{overview}");
+    let homes = foldline().env("HOME", home.path()).arg("homes").output().unwrap();
+    let homes = String::from_utf8(homes.stdout).unwrap();
+    assert!(homes.contains("Factory Droid     1  "), "{homes}");
 }
 
 fn metrics_are_the_usage(database: &Database<'_>) {

@@ -115,8 +115,8 @@ fn sessions_in_the_database_of_opencode_are_found_and_kept_up_to_date() {
     let opencode = OpencodeHome::new();
     opencode.add("ses_a", "Mend the cart");
     opencode.add("ses_b", "Read the cart");
-    let overview = opencode.home.ask(&[]);
-    assert!(overview.contains("opencode.db"), "{overview}");
+    let homes = opencode.home.ask(&["homes"]);
+    assert!(homes.contains("opencode.db"), "{homes}");
     assert_eq!(opencode.sessions(), rows(&[("Mend the cart", 100), ("Read the cart", 100)]));
     // These changes are in the write-ahead log alone, and are not at the end of the content.
     opencode.say("ses_a", "2");

@@ -33,31 +33,14 @@ pub(super) fn add(
             _ if !words.is_empty() && place < MOST_SEARCHED => {
                 found(database, session.number, words)?
             }
-            Status::Running | Status::Waiting => open_call(database, session)?.as_ref().map(open),
+            Status::Running | Status::Waiting => {
+                database.open_call_of_tree(session.number)?.as_ref().map(open)
+            }
             Status::Failed => session.reason.as_deref().and_then(first_line).map(RowDetail::Says),
             Status::Done => None,
         };
     }
     Ok(())
-}
-
-/// The call that a session or a part of it waits for: one that waits for a person, or else the last one that has any.
-fn open_call(database: &dyn Store, session: &Session) -> Result<Option<OpenCall>, Error> {
-    let own = database.open_call(session.number)?;
-    if own.as_ref().is_some_and(|call| call.waiting > 0) {
-        return Ok(own);
-    }
-    let mut found = own;
-    for part in database.tree_of(session.number)? {
-        if part.whole.is_some() && part.outcome.is_none() {
-            let call = database.open_call(part.number)?;
-            if call.as_ref().is_some_and(|call| call.waiting > 0) {
-                return Ok(call);
-            }
-            found = call.or(found);
-        }
-    }
-    Ok(found)
 }
 
 fn open(call: &OpenCall) -> RowDetail {

@@ -17,8 +17,26 @@ pub struct OpenCall {
 }
 
 impl dyn Store + '_ {
+    /// The call that a session or a part of it waits for: one that waits for a person, or else the last one that has any.
+    pub fn open_call_of_tree(&self, session: i64) -> Result<Option<OpenCall>, StoreError> {
+        let mut found = self.open_call(session)?;
+        if found.as_ref().is_some_and(|call| call.waiting > 0) {
+            return Ok(found);
+        }
+        for part in self.tree_of(session)? {
+            if part.whole.is_some() && part.outcome.is_none() {
+                let call = self.open_call(part.number)?;
+                if call.as_ref().is_some_and(|call| call.waiting > 0) {
+                    return Ok(call);
+                }
+                found = call.or(found);
+            }
+        }
+        Ok(found)
+    }
+
     /// The call that a session waits for: one that waits for a person, or else the last open one.
-    pub fn open_call(&self, session: i64) -> Result<Option<OpenCall>, StoreError> {
+    fn open_call(&self, session: i64) -> Result<Option<OpenCall>, StoreError> {
         let mut parameters = self.parameters();
         let session = parameters.add(session);
         let sql = format!(

@@ -1,4 +1,4 @@
-//! `foldline` without arguments: lists the logs on this machine, and the next commands.
+//! `foldline homes`: the folders of agents on this machine, and their logs.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -32,7 +32,7 @@ struct Logs {
     newest: Option<SystemTime>,
 }
 
-/// Prints what was found, and the next commands.
+/// `foldline homes`.
 pub(crate) fn run(program: &Program) -> Result<u8, Error> {
     let mut out = io::stdout().lock();
     let (found, failed) = look(program);
@@ -129,13 +129,7 @@ fn print(program: &Program, found: &Homes, out: &mut dyn Write) -> io::Result<()
             format!("Claude Code deletes logs after {days}; `foldline keep on` keeps copies.");
         writeln!(out, "\n{}", wrap(&said, width, 0))?;
     }
-    writeln!(
-        out,
-        "\n  foldline sessions     list sessions\n  \
-           foldline show         read the latest\n  \
-           foldline search TEXT  find a text\n  \
-           foldline --help       everything else"
-    )
+    Ok(())
 }
 
 /// The human-readable agent of a format: its title up to the comma.
