@@ -10,11 +10,11 @@ const BUDGETS: [(&str, usize); 10] = [
     ("json", 3_000),
     ("domain", 8_700),
     ("agents", 26_800),
-    ("render", 11_000),
+    ("render", 11_200),
     ("database", 10_200),
     ("otlp", 1_700),
     ("testkit", 5_500),
-    ("cli", 29_900),
+    ("cli", 30_600),
     ("fleet", 11_600),
 ];
 

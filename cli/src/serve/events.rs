@@ -160,7 +160,8 @@ impl Reader for Fragments {
             let Some((mut events, number, outcome)) = self.take() else {
                 return self.snapshot().await;
             };
-            let status = status(outcome, self.live.grew().filter(|_| !is_over));
+            let status =
+                status(outcome, self.live.grew().filter(|_| !is_over), self.tree.is_waiting);
             if self.status.replace(status) != Some(status) {
                 events.push(sse::event("status", status.as_str()));
             }
@@ -283,13 +284,17 @@ fn facts(live: &LiveSession) -> (u64, String) {
 }
 
 /// The status of a session that is open in a page.
-pub(super) fn status(outcome: Option<Outcome>, grew: Option<SystemTime>) -> Status {
+pub(super) fn status(
+    outcome: Option<Outcome>,
+    grew: Option<SystemTime>,
+    is_waiting: bool,
+) -> Status {
     let millis = |at: SystemTime| {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     };
     let outcome = outcome.map(Outcome::as_str);
-    Status::of(outcome, grew.map(millis), false, millis(SystemTime::now()))
+    Status::of(outcome, grew.map(millis), is_waiting, millis(SystemTime::now()))
 }
 
 /// Updates of the database: one on subscribe, then at most one a second. The first tells a page to read again what it

@@ -10,8 +10,11 @@ use foldline_database::Store;
 
 use jiff::Zoned;
 
+use maud::Markup;
+
 use super::{
     app::App,
+    counts::Counts,
     events,
     failed::Failed,
     figures::{self, Asked},
@@ -21,7 +24,10 @@ use super::{
     sessions::{self, Sessions},
     status::now,
 };
-use crate::error::Error;
+use crate::{error::Error, verbs::today::Today};
+
+/// The number of sessions that the page of one of them lists.
+const OTHERS: u32 = 15;
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
@@ -32,7 +38,8 @@ pub(super) async fn page(
         let counts = sessions::counts(database, &filter, &app.zone, now())?;
         let known =
             Known { agents: database.agents()?, projects: sessions::projects(database)?, counts };
-        Ok(page::list(&found, &filter, &known, &app.zone))
+        let now = going_on(app, database, counts)?;
+        Ok(page::list(&found, &filter, &known, &now, &app.zone))
     });
     Ok(Html(made.await?))
 }
@@ -45,6 +52,34 @@ pub(super) async fn rows(
     let made = asking(&app, SEARCH, move |app, database| {
         let found = found(app, database, &filter)?;
         Ok(page::rows(&found, &filter, &app.zone).into_string())
+    });
+    Ok(Html(made.await?))
+}
+
+/// What is going on, for a page that is already open: sums, and the counts of its choices.
+pub(super) async fn now_page(
+    State(app): State<Arc<App>>,
+    Query(filter): Query<Filter>,
+) -> Result<Html<String>, Failed> {
+    let made = asking(&app, SEARCH, move |app, database| {
+        let counts = sessions::counts(database, &filter, &app.zone, now())?;
+        Ok(going_on(app, database, counts)?.into_string())
+    });
+    Ok(Html(made.await?))
+}
+
+fn going_on(app: &App, database: &dyn Store, counts: Counts) -> Result<Markup, Error> {
+    let now = now();
+    let today = Today::of(database, &app.prices, &app.zone, now)?;
+    Ok(page::now(&today, counts, now, &app.zone))
+}
+
+/// The latest sessions, for the page of one of them.
+pub(super) async fn others(State(app): State<Arc<App>>) -> Result<Html<String>, Failed> {
+    let made = asking(&app, SEARCH, move |app, database| {
+        let filter = Filter { limit: OTHERS, ..Filter::default() };
+        let found = found(app, database, &filter)?;
+        Ok(page::others(&found.part).into_string())
     });
     Ok(Html(made.await?))
 }

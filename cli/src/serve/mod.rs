@@ -63,8 +63,8 @@ use self::{
     update::Updates,
 };
 use crate::{
-    distinct::DistinctFiles, error::Error, exit, homes::or_homes, place::DatabasePlace,
-    program::Program, signal::stop_flag,
+    distinct::DistinctFiles, error::Error, exit, place::DatabasePlace, program::Program,
+    signal::stop_flag,
 };
 
 pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
@@ -73,11 +73,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let paths = match &database {
         DatabasePlace::File(path) => {
             files.database(path)?;
-            match or_homes(&args.paths, &program.registry) {
-                // Another program may fill the database, for example the sink of a fleet.
-                Err(Error::NoHomes { .. }) if path.exists() => Vec::new(),
-                paths => paths?,
-            }
+            args.paths.clone()
         }
         DatabasePlace::Server(_) if args.paths.is_empty() => {
             drop(database.open(WAIT)?);

@@ -23,6 +23,10 @@ use super::{
     session, usage,
 };
 
+/// The icon of a tab, in the colour of what runs. That of a page with something that waits has another colour.
+const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\" fill=\"none\" stroke=\"#0b5cc9\" \
+    stroke-width=\"1.75\" stroke-linejoin=\"round\"><path d=\"M2 4h9l3 4-3 4H2l3-4z\"/><path d=\"M5 8h9\"/></svg>";
+
 pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
     let text = |kind: &'static str, text: Cow<'static, str>| {
         let text = Bytes::from(text.into_owned());
@@ -35,6 +39,8 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/", get(list::page))
         .route("/rows", get(list::rows))
         .route("/charts", get(list::charts))
+        .route("/now", get(list::now_page))
+        .route("/others", get(list::others))
         .route("/events", get(list::events))
         .route("/usage", get(usage::page))
         .route("/sessions/{name}", get(session::page))
@@ -51,6 +57,11 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/api/types.d.ts", text("text/plain; charset=utf-8", TYPES.into()))
         .route("/metrics", get(api::metrics))
         .route("/foldline.css", text("text/css; charset=utf-8", SHEET.into()))
+        .route("/icon.svg", text("image/svg+xml", ICON.into()))
+        .route(
+            "/icon-waiting.svg",
+            text("image/svg+xml", ICON.replace("#0b5cc9", "#c27a00").into()),
+        )
         .route("/page.js", text("text/javascript; charset=utf-8", page::script().into()))
         .fallback(|| async { Failed(StatusCode::NOT_FOUND, "There is no such page.".to_owned()) })
         .layer(middleware::from_fn_with_state(rules, guard::guard))

@@ -32,6 +32,7 @@ pub(super) struct Shown {
     moment: Option<usize>,
     explain: Option<usize>,
     picture: Option<String>,
+    show: Option<String>,
 }
 
 pub(super) async fn page(
@@ -54,9 +55,10 @@ pub(super) async fn page(
         if let Some((entry, html)) = &explained {
             shown.snapshot.append_to(EntryIdx::new(*entry), html);
         }
-        let status = events::status(shown.outcome, live.grew());
+        let status = events::status(shown.outcome, live.grew(), shown.tree.is_waiting);
         let around = at.explain.or(at.at);
-        let page = SessionPage { path: &path, shown: &shown, status, around };
+        let page =
+            SessionPage { path: &path, shown: &shown, status, around, show: at.show.as_deref() };
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())

@@ -121,6 +121,12 @@ impl Session {
         }
     }
 
+    /// Its title, the first words of the agent, or its id.
+    pub(super) fn name(&self) -> &str {
+        let title = self.title.as_deref().filter(|title| !title.trim().is_empty());
+        title.or(self.said.as_deref()).or(self.session.as_deref()).unwrap_or("Session")
+    }
+
     /// Whether the cost is an estimate, at least in part.
     pub(super) fn is_estimated(&self) -> bool {
         self.cost_basis.as_deref().is_some_and(|basis| basis != "logged")

@@ -21,6 +21,8 @@ pub(super) struct Tree {
     pub(super) totals: Option<Totals>,
     /// The command that resumes the whole: a part cannot be resumed.
     pub(super) resume: Option<String>,
+    /// Whether a call in it or in its parts waits for a person.
+    pub(super) is_waiting: bool,
     /// Whether the status of a part may change without a change of the database.
     pub(super) is_running: bool,
 }
@@ -54,6 +56,7 @@ impl Tree {
             Part { call, html: page::part(row, path(row), status).into_string() }
         });
         let parts = parts.collect();
+        let is_waiting = rows.iter().any(|row| row.outcome.is_none() && row.waiting > 0);
         let totals = match whole.is_none() && rows.len() > 1 {
             true => database.session_row(session)?.as_ref().map(totals),
             false => None,
@@ -64,6 +67,7 @@ impl Tree {
             parts,
             totals,
             resume: root.and_then(resume::line_of),
+            is_waiting,
             is_running,
         })
     }

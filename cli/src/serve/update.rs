@@ -1,11 +1,12 @@
 //! [`Updates`]: updates the database on a separate thread.
 
 use std::{
+    collections::BTreeSet,
     path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, SyncSender, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -16,7 +17,12 @@ use tokio::sync::watch;
 use tracing::debug;
 
 use crate::{
-    error::Error, homes::tilde, place::DatabasePlace, program::Program, say::say, verbs::ingest,
+    error::Error,
+    homes::{existing, tilde},
+    place::DatabasePlace,
+    program::Program,
+    say::say,
+    verbs::ingest,
 };
 
 /// The shortest time between two checks of the logs.
@@ -37,10 +43,11 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    /// Reads the logs once, and then whenever they change.
+    /// Reads the logs that were named, or else those in the homes of agents, also in homes that come later: once, and then
+    /// whenever they change.
     pub(super) fn start(
         program: &Program,
-        paths: Vec<PathBuf>,
+        named: Vec<PathBuf>,
         database: &DatabasePlace,
     ) -> Result<Self, Error> {
         if let DatabasePlace::File(path) = database
@@ -50,11 +57,11 @@ impl Updates {
         }
         let (done, _) = watch::channel(0);
         let (wake, woken) = sync_channel(1);
-        let (watcher, interval) = watch_files(&paths, database, wake.clone());
         let stop = Arc::<AtomicBool>::default();
         let mut updating = Updating {
             program: program.clone(),
-            paths,
+            named,
+            watched: Watched::new(database, wake.clone()),
             database: database.clone(),
             done: done.clone(),
             said: String::new(),
@@ -63,8 +70,7 @@ impl Updates {
         updating.first()?;
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
-            let _watcher = watcher;
-            updating.run(&stopped, &woken, interval);
+            updating.run(&stopped, &woken);
         });
         Ok(Self { done, stop, wake, thread })
     }
@@ -84,7 +90,9 @@ impl Updates {
 
 struct Updating {
     program: Program,
-    paths: Vec<PathBuf>,
+    /// The paths that were named.
+    named: Vec<PathBuf>,
+    watched: Watched,
     database: DatabasePlace,
     done: watch::Sender<u64>,
     /// The last message, which is not repeated.
@@ -106,10 +114,15 @@ impl Updating {
         }
     }
 
-    fn run(&mut self, stop: &AtomicBool, woken: &Receiver<()>, interval: Duration) {
+    fn run(&mut self, stop: &AtomicBool, woken: &Receiver<()>) {
         while !stop.load(Ordering::Relaxed) {
             let begun = Instant::now();
-            let _ = woken.recv_timeout(interval);
+            // A home that comes is not notified.
+            while woken.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout)
+                && begun.elapsed() < self.watched.interval()
+                && self.watched.has(&self.paths())
+                && !stop.load(Ordering::Relaxed)
+            {}
             // Files that change often are read from time to time.
             while begun.elapsed() < LEAST && !stop.load(Ordering::Relaxed) {
                 thread::sleep(LEAST.saturating_sub(begun.elapsed()).min(LEAST / 5));
@@ -126,10 +139,20 @@ impl Updating {
     }
 
     /// Reads the logs. Other programs fill the database of a server, perhaps all the time.
-    fn update(&self) -> Result<bool, Error> {
-        match &self.database {
-            DatabasePlace::File(path) => ingest::update(&self.program, &self.paths, path),
-            DatabasePlace::Server(_) => Ok(true),
+    fn update(&mut self) -> Result<bool, Error> {
+        let DatabasePlace::File(path) = &self.database else { return Ok(true) };
+        let paths = self.paths();
+        self.watched.add(&paths);
+        ingest::update(&self.program, &paths, path)
+    }
+
+    /// The logs, or the folders of logs.
+    fn paths(&self) -> Vec<PathBuf> {
+        match (&self.database, &*self.named) {
+            (DatabasePlace::File(_), []) => {
+                existing(&self.program.registry).into_iter().map(|home| home.folder).collect()
+            }
+            (_, named) => named.to_vec(),
         }
     }
 
@@ -153,36 +176,57 @@ impl Updating {
     }
 }
 
-/// Watches the logs; returns the interval of additional checks.
-fn watch_files(
-    paths: &[PathBuf],
-    database: &DatabasePlace,
-    wake: SyncSender<()>,
-) -> (Option<RecommendedWatcher>, Duration) {
-    let own = match database {
-        DatabasePlace::File(path) => std::path::absolute(path).unwrap_or_default(),
-        DatabasePlace::Server(_) => PathBuf::new(),
-    };
-    let watcher = recommended_watcher(move |event: notify::Result<Event>| {
-        let is_news = event.is_ok_and(|event| {
-            let is_own = |path: &PathBuf| {
-                path.as_os_str().as_encoded_bytes().starts_with(own.as_os_str().as_encoded_bytes())
-            };
-            // Reads are not changes, and neither are writes to the database.
-            !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_own)
+/// The paths whose changes the system notifies of.
+struct Watched {
+    watcher: Option<RecommendedWatcher>,
+    paths: BTreeSet<PathBuf>,
+    /// Whether the system notifies of changes in all of them.
+    is_complete: bool,
+}
+
+impl Watched {
+    fn new(database: &DatabasePlace, wake: SyncSender<()>) -> Self {
+        let own = match database {
+            DatabasePlace::File(path) => std::path::absolute(path).unwrap_or_default(),
+            DatabasePlace::Server(_) => PathBuf::new(),
+        };
+        let watcher = recommended_watcher(move |event: notify::Result<Event>| {
+            let is_news = event.is_ok_and(|event| {
+                let is_own = |path: &PathBuf| {
+                    path.as_os_str()
+                        .as_encoded_bytes()
+                        .starts_with(own.as_os_str().as_encoded_bytes())
+                };
+                // Reads are not changes, and neither are writes to the database.
+                !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_own)
+            });
+            if is_news {
+                // One message is enough, however much has changed.
+                let _ = wake.try_send(());
+            }
         });
-        if is_news {
-            // One message is enough, however much has changed.
-            let _ = wake.try_send(());
-        }
-    });
-    let Ok(mut watcher) = watcher else { return (None, POLL) };
-    let mut are_watched = true;
-    for path in paths {
-        if let Err(error) = watcher.watch(path, RecursiveMode::Recursive) {
-            debug!(?error, ?path, "changes are not notified");
-            are_watched = false;
+        let watcher = watcher.ok();
+        Self { is_complete: watcher.is_some(), watcher, paths: BTreeSet::new() }
+    }
+
+    fn has(&self, paths: &[PathBuf]) -> bool {
+        paths.iter().all(|path| self.paths.contains(path))
+    }
+
+    fn add(&mut self, paths: &[PathBuf]) {
+        for path in paths {
+            if let Some(watcher) = &mut self.watcher
+                && self.paths.insert(path.clone())
+                && let Err(error) = watcher.watch(path, RecursiveMode::Recursive)
+            {
+                debug!(?error, ?path, "changes are not notified");
+                self.is_complete = false;
+            }
         }
     }
-    (Some(watcher), if are_watched { RARELY } else { POLL })
+
+    /// The time between two checks.
+    fn interval(&self) -> Duration {
+        if self.is_complete { RARELY } else { POLL }
+    }
 }

@@ -75,7 +75,10 @@ fn is_coloured_and_filtered(browser: &Browser) {
     assert_eq!(browser.get(shown), json!("user_message,assistant_message,Write,Read,Bash"));
     assert_eq!(browser.get(pressed), json!(""));
     let counts = "document.querySelector('.top .seg').textContent";
-    assert_eq!(browser.get(counts), json!("ShowAllTalkCalls3Failures0"));
+    assert_eq!(browser.get(counts), json!("ShowAllTalkAnswersCalls3Failures0"));
+    // Of what was said only the last, with what it answers.
+    browser.click(".seg [value=answers]");
+    assert_eq!(browser.get(shown), json!("user_message,assistant_message"));
     assert_eq!(browser.reports(), [""; 0]);
 }
 

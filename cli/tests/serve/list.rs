@@ -165,3 +165,54 @@ fn an_address_opens_the_same_session_in_a_database_that_was_built_again() {
     }
     assert_eq!(server.get("/sessions/1").status, 404);
 }
+
+#[test]
+fn what_goes_on_is_above_the_list_and_agrees_with_its_counts() {
+    let (_folder, logs) = folder();
+    let call = |name: &str, input: serde_json::Value| json!([{"type": "tool_use", "id": "c", "name": name, "input": input}]);
+    let asks = call(
+        "AskUserQuestion",
+        json!({"questions": [{"question": "Which colour?", "options": []}]}),
+    );
+    for (session, call) in [("s", call("Bash", json!({"command": "ls"}))), ("t", asks)] {
+        let log =
+            line(session, "user", "1", &json!("Do it")) + &line(session, "assistant", "2", &call);
+        fs::write(logs.join(format!("{session}.jsonl")), log).unwrap();
+    }
+    let server = Server::start(&logs, &[]);
+    until("both run", || server.body("/now").contains("data-running=\"2\" data-waiting=\"1\""));
+    let now = server.body("/now");
+    assert!(now.contains("<b>1</b> waiting") && now.contains("<b>2</b> running"), "{now}");
+    assert!(now.contains("<b>≈ $0.01</b> today<small>2.0k tokens</small>"), "{now}");
+    let list = server.body("/");
+    assert!(list.contains("<b>2</b> running") && list.contains("data-asks=\"1\""), "{list}");
+    assert!(list.contains("Running<small>2</small>"), "{list}");
+    until("the page of the session waits", || {
+        server.body("/sessions/t").contains("id=\"state\">waiting</span>")
+    });
+    assert!(server.body("/sessions/s").contains("id=\"state\">running</span>"));
+    let others = server.body("/others");
+    assert!(
+        others.contains("href=\"/sessions/s\"") && others.contains("href=\"/sessions/t\""),
+        "{others}"
+    );
+    assert!(server.body("/icon-waiting.svg").starts_with("<svg"));
+    // A view is in the address.
+    let answers = server.body("/sessions/s?show=answers");
+    assert!(
+        answers.contains("data-show=\"answers\"") && answers.contains("value=\"answers\" checked")
+    );
+}
+
+#[test]
+fn serving_begins_without_a_home_and_finds_one_that_comes() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = crate::logs::foldline();
+    command.env("HOME", home.path()).args(["serve", "--listen", "127.0.0.1:0"]);
+    let server = Server::of(command);
+    assert!(server.body("/").contains("No sessions yet"));
+    let logs = home.path().join(".claude/projects/x");
+    fs::create_dir_all(&logs).unwrap();
+    fs::write(logs.join("s.jsonl"), line("s", "user", "1", &json!("Do it"))).unwrap();
+    until("it is found", || server.body("/rows").contains("Do it"));
+}

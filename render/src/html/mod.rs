@@ -44,5 +44,5 @@ pub use self::{
     emitter::{HtmlEmitter, HtmlEmitterState},
     fragment::{Fragment, Place},
     label::{SPRITE, agent_family},
-    page::{History, Page, SHARED_SCRIPT, SHEET, Snapshot, Totals},
+    page::{History, Page, SHARED_SCRIPT, SHEET, Snapshot, Totals, VIEWS},
 };

@@ -5,21 +5,27 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A page with this title, which is text.
 pub(super) fn page(kind: &str, title: &str, body: &Markup) -> String {
-    page_in_time(kind, "live", title, body)
+    page_in_time(kind, "all", "live", title, body)
 }
 
-/// A page that shows the present (`live`), or the `past`.
-pub(super) fn page_in_time(kind: &str, time: &str, title: &str, body: &Markup) -> String {
+/// A page with a view, that shows the present (`live`), or the `past`.
+pub(super) fn page_in_time(
+    kind: &str,
+    show: &str,
+    time: &str,
+    title: &str,
+    body: &Markup,
+) -> String {
     let page = html! {
         (DOCTYPE)
-        html lang="en" data-page=(kind) data-show="all" data-time=(time) {
+        html lang="en" data-page=(kind) data-show=(show) data-time=(time) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (line(title)) " · Foldline" }
                 link rel="stylesheet" href="/foldline.css";
-                link rel="icon" href="data:,";
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
                 script src="/page.js" defer {}
             }
             body { (PreEscaped(SPRITE)) (body) }

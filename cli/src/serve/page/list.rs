@@ -29,12 +29,13 @@ pub(in crate::serve) fn list(
     sessions: &Sessions,
     filter: &Filter,
     known: &Known,
+    now: &Markup,
     zone: &TimeZone,
 ) -> String {
     let body = html! {
         header.top { (brand()) div.crumbs {} (help_button()) }
         main.page {
-            (lead(known, zone))
+            (lead(known, now, zone))
             (filters(filter, known))
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
@@ -45,7 +46,7 @@ pub(in crate::serve) fn list(
 }
 
 /// What there is, and charts, which the script asks for: they take longer than the list.
-fn lead(known: &Known, zone: &TimeZone) -> Markup {
+fn lead(known: &Known, now: &Markup, zone: &TimeZone) -> Markup {
     let zone = Timestamp::now().to_zoned(zone.clone()).strftime("%Z").to_string();
     html! {
         div.lead {
@@ -55,9 +56,9 @@ fn lead(known: &Known, zone: &TimeZone) -> Markup {
                     (human::number_of(known.counts.total, "session"))
                     " by " (human::number_of(known.agents.len(), "agent"))
                     " in " (human::number_of(known.projects.len(), "project"))
-                    ", times in " (line(&zone))
+                    ", times in " (line(&zone)) ", " a href="/usage" { "usage and tools" }
                 }
-                p { a href="/usage" { "Usage and tools" } }
+                (now)
             }
             div.glance #charts data-from="/charts" {}
         }
@@ -250,14 +251,12 @@ fn sums(sessions: &[&Session]) -> Markup {
 /// A row, with the time of day if it is below the heading of a day.
 fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let Session { status, path, .. } = session;
-    let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
-    let title = title.or(session.said.as_deref());
     let agent = session.agent.as_deref().unwrap_or_default();
     let project = project(session.project.as_deref().unwrap_or_default());
     let begun = if has_day { "%H:%M" } else { "%-d %b %Y" };
     let positive = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
     html! {
-        tr data-state=(status.as_str()) {
+        tr data-state=(status.as_str()) data-written=[session.written] {
             td.c-state {
                 span.state data-state=(status.as_str()) {
                     @match status.symbol().map(|symbol| if is_stopped(session) { "deny" } else { symbol }) {
@@ -270,7 +269,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
             th.w scope="row" {
                 @if session.agents > 0 { small.agents { (human::number_of(session.agents, "agent")) } }
                 a href=(path) {
-                    @match title { Some(title) => (line(title)), None => { "Session " @if let Some(id) = &session.session { (line(id)) } } }
+                    (line(session.name()))
                 }
                 @if let Some(second) = &session.second { (below(second)) }
             }
@@ -325,7 +324,7 @@ fn below(second: &RowDetail) -> Markup {
 }
 
 /// The names of agents as their makers write them; others are as in their logs.
-fn agent_name(agent: &str) -> &str {
+pub(super) fn agent_name(agent: &str) -> &str {
     const NAMES: [(&str, &str); 18] = [
         ("claude-code", "Claude Code"),
         ("codex", "Codex"),

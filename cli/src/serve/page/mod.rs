@@ -6,6 +6,7 @@ mod explain;
 mod frame;
 mod list;
 mod map;
+mod now;
 mod part;
 mod session;
 mod usage;
@@ -19,6 +20,7 @@ pub(super) use self::{
     frame::{failure, locked},
     list::{list, rows},
     map::map,
+    now::{now, others},
     part::{part, whole},
     session::SessionPage,
     usage::{charts, usage},
@@ -34,6 +36,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/frame.js"),
     include_str!("script/connection.js"),
     include_str!("script/keys.js"),
+    include_str!("script/now.js"),
     include_str!("script/list.js"),
     include_str!("script/gaps.js"),
     include_str!("script/changes.js"),
@@ -45,6 +48,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/explain.js"),
     include_str!("script/find.js"),
     include_str!("script/actions.js"),
+    include_str!("script/views.js"),
     include_str!("script/session.js"),
     include_str!("script/start.js"),
 );

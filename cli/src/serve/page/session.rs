@@ -1,5 +1,6 @@
 //! The page of a session.
 
+use foldline_render::html::VIEWS;
 use maud::{Markup, PreEscaped, html};
 
 use super::{
@@ -39,19 +40,26 @@ pub(in crate::serve) struct SessionPage<'d> {
     pub(in crate::serve) status: Status,
     /// The requested entry.
     pub(in crate::serve) around: Option<usize>,
+    /// The chosen view.
+    pub(in crate::serve) show: Option<&'d str>,
 }
 
 impl SessionPage<'_> {
     /// The page as HTML.
     pub(in crate::serve) fn render(&self) -> String {
-        let Self { path, shown, status, around } = *self;
+        let Self { path, shown, status, around, show } = *self;
+        let show = VIEWS
+            .into_iter()
+            .map(|(view, _)| view)
+            .find(|view| Some(*view) == show)
+            .unwrap_or(VIEWS[0].0);
         let Shown { snapshot, timeline, moment, place, failure, resume, tree, other_parts, .. } =
             shown;
         let (title, moment) = (snapshot.title(), *moment);
         let entries = Window::at(snapshot, moment).feed(around).concat();
         let body = html! {
             a class="skip vh" href="#feed" { "Skip to the conversation" }
-            (top(&title))
+            (top(&title, show))
             main class="page session" {
                 p.whole #whole { @if let Some(whole) = &tree.whole { (PreEscaped(whole)) } }
                 (PreEscaped(snapshot.about()))
@@ -79,10 +87,11 @@ impl SessionPage<'_> {
             }
             (dock(timeline, moment, status))
             p.vh role="status" #news {}
+            div.help.beside #others popover role="dialog" aria-label="Other sessions" data-from="/others" {}
             (actions(path, resume.as_deref()))
             (help(&KEYS, &legend()))
         };
-        page_in_time("session", if moment.is_some() { "past" } else { "live" }, &title, &body)
+        page_in_time("session", show, if moment.is_some() { "past" } else { "live" }, &title, &body)
     }
 }
 
@@ -116,8 +125,7 @@ fn legend() -> Markup {
     }
 }
 
-fn top(title: &str) -> Markup {
-    let shown = [("all", "All"), ("talk", "Talk"), ("calls", "Calls"), ("bad", "Failures")];
+fn top(title: &str, show: &str) -> Markup {
     html! {
         header.top data-two {
             (brand())
@@ -126,9 +134,9 @@ fn top(title: &str) -> Markup {
             }
             fieldset.seg {
                 legend.vh { "Show" }
-                @for (value, word) in shown {
+                @for (value, word) in VIEWS {
                     label {
-                        input type="radio" name="show" value=(value) checked[value == "all"];
+                        input type="radio" name="show" value=(value) checked[value == show];
                         span { (word) }
                     }
                 }
@@ -139,6 +147,10 @@ fn top(title: &str) -> Markup {
                     aria-label="Find in session" autocomplete="off";
                 kbd { "/" }
                 span.hits {}
+            }
+            button class="btn bare icon" type="button" popovertarget="others" title="Other sessions" {
+                (icon("i", "todo"))
+                span.vh { "Other sessions" }
             }
             button class="btn bare icon to-side" type="button" popovertarget="side" title="Turns and usage" {
                 (icon("i", "side"))

@@ -30,9 +30,6 @@ use crate::{
     project,
 };
 
-/// The largest number of running sessions that are looked at.
-const MOST_RUNNING: usize = 20;
-
 /// What is going on.
 pub(crate) struct Today {
     /// Sessions that are running, those that wait for a person first.
@@ -80,11 +77,8 @@ impl Today {
         let time =
             |name| Ok::<_, Error>(Period { end: Period::ALL.end, ..when::parse(name, zone)? });
         let since = when::running_since(now);
-        let filter = SessionFilter {
-            state: Some(StateFilter::RunningSince(since)),
-            limit: Some(MOST_RUNNING),
-            ..listed(Period::ALL)
-        };
+        let filter =
+            SessionFilter { state: Some(StateFilter::RunningSince(since)), ..listed(Period::ALL) };
         let mut running = Vec::new();
         for session in database.sessions(&filter, SessionOrder::Latest)? {
             let call = database.open_call_of_tree(session.number)?;

@@ -37,8 +37,18 @@ use super::{
 pub const SHARED_SCRIPT: &str = concat!(
     include_str!("../script/marks.js"),
     include_str!("../script/code.js"),
-    include_str!("../script/filters.js")
+    include_str!("../script/filters.js"),
+    include_str!("../script/answers.js")
 );
+
+/// What a page can show of its entries: the names, and the words for people.
+pub const VIEWS: [(&str, &str); 5] = [
+    ("all", "All"),
+    ("talk", "Talk"),
+    ("answers", "Answers"),
+    ("calls", "Calls"),
+    ("bad", "Failures"),
+];
 
 /// The script of a file.
 const FILE: &str = include_str!("../script/file.js");
@@ -225,7 +235,7 @@ fn shown() -> Markup {
     html! {
         fieldset.seg {
             legend.vh { "Show" }
-            @for (value, word) in [("all", "All"), ("talk", "Talk"), ("calls", "Calls"), ("bad", "Failures")] {
+            @for (value, word) in VIEWS {
                 label {
                     input type="radio" name="show" value=(value) checked[value == "all"] autocomplete="off";
                     span { (word) }

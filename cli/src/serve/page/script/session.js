@@ -12,6 +12,7 @@ function startSession(feed) {
   explaining(session);
 
   finding(session);
+  viewing(session);
   acting();
 
   const focused = () => document.activeElement.closest(".entry");
@@ -37,7 +38,7 @@ function startSession(feed) {
   if (kept && !kept.isAtEnd && kept.index !== undefined) session.goBack(kept).catch(console.error);
   else if (kept?.isAtEnd) session.toEnd();
   else if (location.hash) session.goToHash();
-  else if (byId("state").textContent === "running") session.toEnd();
+  else if (["running", "waiting"].includes(byId("state").textContent)) session.toEnd();
   else if (!session.isPast()) session.live.checked = session.isAtEnd();
   session.watchGaps();
   session.connect(session.place);

@@ -69,7 +69,7 @@ function streaming(session) {
     if (target !== source) return;
     const { title, about, side, map, length } = JSON.parse(data);
     session.showMap(map, length);
-    document.title = `${title} · Foldline`;
+    tab.setTitle(`${title} · Foldline`);
     byId("crumb").textContent = title;
     if (!session.isPast()) session.showFacts(about, side);
   }
@@ -99,7 +99,10 @@ function streaming(session) {
       source.addEventListener("snapshot", enqueue);
       source.addEventListener("facts", facts);
       source.addEventListener("parts", related);
-      source.addEventListener("status", ({ data }) => (byId("state").textContent = data));
+      source.addEventListener("status", ({ data }) => {
+        byId("state").textContent = data;
+        tab.setWaiting(data === "waiting" ? 1 : 0);
+      });
       // The agent has ended, and with it the server.
       source.addEventListener("end", () => {
         source.close();
