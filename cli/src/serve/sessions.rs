@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use foldline_database::{
     Store,
-    query::{SessionFilter, SessionLog, SessionName, SessionRow},
+    query::{SessionFilter, SessionLog, SessionName, SessionRow, StateFilter},
 };
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::{
     row_detail::RowDetail,
     status::Status,
 };
-use crate::error::Error;
+use crate::{answer::when, error::Error};
 
 /// The source of the session with this name in an address. It comes from the database, never from a request.
 pub(super) fn source(database: &dyn Store, name: &str) -> Result<Option<SessionLog>, Error> {
@@ -176,17 +176,18 @@ pub(super) fn counts(
     zone: &TimeZone,
     now: i64,
 ) -> Result<Counts, Error> {
-    let count = |filter: &Filter| -> Result<u64, Error> {
-        Ok(database.session_count(&filter.chosen(zone, now)?)?)
+    let since = when::running_since(now);
+    let states =
+        [StateFilter::RunningSince(since), StateFilter::WaitingSince(since), StateFilter::Failed];
+    let (all, [running, waiting, failed]) =
+        database.state_counts(&filter.chosen(zone, now)?, states)?;
+    let is_choice = Filter { sort: filter.sort, ..filter.from(0) }
+        != Filter { sort: filter.sort, ..Filter::default() };
+    let total = match is_choice {
+        true => database.session_count(&Filter::default().chosen(zone, now)?)?,
+        false => all,
     };
-    let with = |status: &str| count(&Filter { status: status.to_owned(), ..filter.clone() });
-    Ok(Counts {
-        total: count(&Filter::default())?,
-        all: with("")?,
-        running: with("running")?,
-        waiting: with("waiting")?,
-        failed: with("failed")?,
-    })
+    Ok(Counts { total, all, running, waiting, failed })
 }
 
 /// The projects with sessions: the last parts of their paths.

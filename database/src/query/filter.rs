@@ -215,7 +215,7 @@ impl SessionFilter {
 
 impl StateFilter {
     /// A condition on a row of `sessions`, from the moment when a log of it was written and whether a call waits.
-    fn sql(self, written: &str, waiting: &str, parameters: &mut Parameters) -> String {
+    pub(super) fn sql(self, written: &str, waiting: &str, parameters: &mut Parameters) -> String {
         let (outcome, failed) = (fact("outcome"), "('failed', 'limit_reached', 'cancelled')");
         match self {
             Self::Failed => format!("{outcome} IN {failed}"),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SessionFilter, SessionName,
+    SessionFilter, SessionName, StateFilter,
     addresses::ORDER,
     companions::{fact, is_whole},
     project::project,
@@ -344,6 +344,35 @@ impl dyn Store + '_ {
         );
         let count = self.answer(&sql, &parameters, |row| row.get::<i64>(0))?.pop();
         Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+    }
+
+    /// The number of the selected sessions, whatever their state and the limit, and how many are in each of these states.
+    pub fn state_counts<const N: usize>(
+        &self,
+        filter: &SessionFilter,
+        states: [StateFilter; N],
+    ) -> Result<(u64, [u64; N]), StoreError> {
+        let mut parameters = self.parameters();
+        let counts = states.map(|state| {
+            let is_in = state.sql("written", "waiting > 0", &mut parameters);
+            format!(", count(CASE WHEN {is_in} THEN 1 END)")
+        });
+        let filter = SessionFilter { state: None, ..filter.clone() };
+        let sql = format!(
+            "{} SELECT count(*){} FROM sessions JOIN heads ON heads.root = sessions.id WHERE {}",
+            filter.grouping.with_heads(),
+            counts.concat(),
+            filter.sessions(&mut parameters)
+        );
+        let counted = |row: &dyn Row| {
+            let count = |at| Ok::<_, StoreError>(u64::try_from(row.get::<i64>(at)?).unwrap_or(0));
+            let mut counts = [0; N];
+            for (at, of_state) in counts.iter_mut().enumerate() {
+                *of_state = count(at + 1)?;
+            }
+            Ok((count(0)?, counts))
+        };
+        Ok(self.answer(&sql, &parameters, counted)?.pop().unwrap_or((0, [0; N])))
     }
 
     /// The log of the first selected session: of those with one id, the one that has it as its

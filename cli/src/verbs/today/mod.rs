@@ -107,13 +107,13 @@ impl Today {
 impl Activity {
     fn of(database: &dyn Store, prices: &Prices, period: Period) -> Result<Self, Error> {
         let filter = listed(period);
-        let failed = SessionFilter { state: Some(StateFilter::Failed), ..filter.clone() };
+        let (count, [failed]) = database.state_counts(&filter, [StateFilter::Failed])?;
         let tools = database.tools(&filter)?;
         let sessions = database.usage(&filter)?;
         let total = Used::new(&sessions, &filter, prices).total();
         Ok(Self {
-            sessions: database.session_count(&filter)?,
-            failed: database.session_count(&failed)?,
+            sessions: count,
+            failed,
             failures: tools.iter().filter_map(|tool| u64::try_from(tool.failures).ok()).sum(),
             tokens: all_tokens(&total.tokens),
             cost: total.cost,
