@@ -6,7 +6,7 @@ use foldline_database::{
 };
 
 use super::{
-    row_detail::RowDetail,
+    row_detail::{Hits, RowDetail},
     sessions::{self, Session},
     status::Status,
 };
@@ -60,13 +60,15 @@ fn found(database: &dyn Store, session: i64, words: &str) -> Result<Option<RowDe
     let name = Some(SessionName::TreeOf(session));
     let filter = SessionFilter { name, limit: Some(BEST), ..SessionFilter::default() };
     let terms = SearchTerms::All(words.split_whitespace().map(str::to_owned).collect());
-    let found = database.search(&terms, &filter)?.into_iter();
+    let found = database.search(&terms, &filter)?;
+    let hits = Hits { count: found.len(), are_all: found.len() < BEST };
+    let found = found.into_iter();
     let found = found.min_by_key(|entry| (entry.is_part, entry.session != session, entry.index));
     let Some(entry) = found else { return Ok(None) };
     let path = sessions::paths(database, &[entry.session])?.remove(&entry.session);
     Ok(path
         .zip(entry.content)
-        .map(|(path, text)| RowDetail::Found(path, entry.index, marked(&text))))
+        .map(|(path, text)| RowDetail::Found(path, entry.index, marked(&text), hits)))
 }
 
 /// The parts of a text, and whether each is a match.

@@ -9,7 +9,6 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 use foldline_domain::EntryIdx;
-use foldline_render::html::Page;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -22,6 +21,7 @@ use super::{
     request::{At, Path, Query, SEARCH, blocking, live, patiently, place, refresh},
     sessions,
 };
+use crate::verbs::export::{Format, document};
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
 /// only a picture.
@@ -64,23 +64,38 @@ pub(super) async fn page(
     Ok(Html(made.await?).into_response())
 }
 
+/// How a session is exported.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Export {
+    format: Format,
+    redact: bool,
+}
+
 /// The session so far as one file, as `foldline export` writes it.
 pub(super) async fn export(
     State(app): State<Arc<App>>,
     Path(name): Path,
+    Query(Export { format, redact }): Query<Export>,
 ) -> Result<Response, Failed> {
     let mut plain =
         name.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
     plain.truncate(100);
-    let (_, live) = live(&app, name).await?;
     let made = blocking(&app, move |app| {
-        let page = Page::with_prices(Arc::clone(&app.prices)).in_zone(app.zone.clone());
-        // The document is not locked meanwhile: a clone shares the entries.
-        let history = live.document().history.clone();
-        Ok(history.replayed(page).render())
+        let database = app.database()?;
+        let Some(source) = sessions::source(&*database, &name)? else { return Ok(None) };
+        let how = (format, redact);
+        document(&*database, source.number, how, &app.prices, &app.zone).map(Some)
     });
-    let name = format!("attachment; filename=\"{plain}.html\"");
-    Ok(([(header::CONTENT_DISPOSITION, name)], Html(made.await?)).into_response())
+    let made = made.await?.ok_or_else(Failed::not_found)?;
+    let (kind, ending) = match format {
+        Format::Html => ("text/html; charset=utf-8", "html"),
+        Format::Md => ("text/markdown; charset=utf-8", "md"),
+        Format::Json => ("application/json", "json"),
+    };
+    let name = format!("attachment; filename=\"{plain}.{ending}\"");
+    Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], made)
+        .into_response())
 }
 
 pub(super) async fn fragments(

@@ -313,8 +313,9 @@ fn below(second: &RowDetail) -> Markup {
     match second {
         RowDetail::Asks(text) => html! { span class="sub ask" { (line(text)) } },
         RowDetail::Says(text) => html! { span.sub { (line(text)) } },
-        RowDetail::Found(path, entry, parts) => html! {
+        RowDetail::Found(path, entry, parts, hits) => html! {
             a class="sub hit" href={ (path) "?at=" (entry) "#e" (entry) } {
+                @if hits.count > 1 { small { (hits.count) @if !hits.are_all { "+" } " hits" } " " }
                 @for (text, is_match) in parts {
                     @if *is_match { mark { (line(text)) } } @else { (line(text)) }
                 }

@@ -101,7 +101,20 @@ fn actions(path: &str, resume: Option<&str>) -> Markup {
         div.help #actions popover role="dialog" aria-label="This session" {
             h2 { "This session" }
             ul.actions {
-                li { a.btn href={ (path) "/export" } download { "Export as a file" } }
+                li {
+                    form.export method="get" action={ (path) "/export" } {
+                        select.field name="format" aria-label="Format" {
+                            @for (format, words) in [("html", "Page"), ("md", "Markdown"), ("json", "JSON")] {
+                                option value=(format) { (words) }
+                            }
+                        }
+                        label title="Secrets, home directories and e-mail addresses, as far as they are recognised" {
+                            input type="checkbox" name="redact" value="true" checked;
+                            " Redacted"
+                        }
+                        button.btn { "Export" }
+                    }
+                }
                 li { button.btn type="button" data-copy="" { span { "Copy the link to this moment" } } }
                 @if let Some(resume) = resume {
                     li {

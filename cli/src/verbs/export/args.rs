@@ -62,8 +62,9 @@ pub(crate) struct ExportArgs {
 }
 
 /// What a session is made into.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Format {
     /// A self-contained page, which is complete without its script
     #[default]
     Html,
