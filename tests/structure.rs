@@ -11,7 +11,7 @@ const BUDGETS: [(&str, usize); 10] = [
     ("domain", 8_700),
     ("agents", 26_800),
     ("render", 11_200),
-    ("database", 10_200),
+    ("database", 10_400),
     ("otlp", 1_700),
     ("testkit", 5_500),
     ("cli", 30_600),

@@ -21,7 +21,10 @@ use super::{
     request::{At, Path, Query, SEARCH, blocking, live, patiently, place, refresh},
     sessions,
 };
-use crate::verbs::export::{Format, document};
+use crate::verbs::{
+    diff,
+    export::{Format, document},
+};
 
 /// Which part of a session is shown: the present or a moment, what is around an entry, what one was made from, or
 /// only a picture.
@@ -33,6 +36,14 @@ pub(super) struct Shown {
     explain: Option<usize>,
     picture: Option<String>,
     show: Option<String>,
+    view: Option<View>,
+}
+
+/// What is shown in place of the conversation.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum View {
+    Changes,
 }
 
 pub(super) async fn page(
@@ -42,6 +53,9 @@ pub(super) async fn page(
 ) -> Result<Response, Failed> {
     if let Some(picture) = &at.picture {
         return picture::response(&app, name, picture).await;
+    }
+    if let Some(View::Changes) = at.view {
+        return changes(&app, name).await;
     }
     let explained = match at.explain {
         Some(entry) => Some((entry, explained(&app, name.clone(), entry).await?)),
@@ -62,6 +76,26 @@ pub(super) async fn page(
         Ok(page.render())
     });
     Ok(Html(made.await?).into_response())
+}
+
+/// All that a session changed.
+async fn changes(app: &Arc<App>, name: String) -> Result<Response, Failed> {
+    let made = blocking(app, move |app| {
+        let database = app.database()?;
+        let Some(source) = sessions::source(&*database, &name)? else { return Ok(None) };
+        let row = database.session_row(source.number)?;
+        let (title, folder) = row.map_or((None, None), |row| (row.title, row.cwd));
+        let title = title.filter(|title| !title.trim().is_empty());
+        let sections = diff::changes(&*database, source.number)?;
+        let path = sessions::path(&name);
+        Ok(Some(page::changes(
+            title.as_deref().unwrap_or("Session"),
+            &path,
+            folder.as_deref(),
+            &sections,
+        )))
+    });
+    Ok(Html(made.await?.ok_or_else(Failed::not_found)?).into_response())
 }
 
 /// How a session is exported.

@@ -74,6 +74,30 @@ fn one(change: &FileChange, is_named: bool) -> Markup {
 }
 
 fn diff(path: &str, unified: &str, has_numbers: bool) -> Markup {
+    let rows: Vec<_> = rows(unified, has_numbers).into_iter().map(|(_, row)| row).collect();
+    rows_folded("diff", path, &rows)
+}
+
+/// The changes of a file in unified format, old and new lines side by side where there is room.
+pub fn changed_file(path: &str, unified: &str) -> String {
+    let rows = rows(unified, true);
+    let runs =
+        rows.chunk_by(|(one, _), (next, _)| matches!((one, next), (b'+' | b'-', b'+' | b'-')));
+    let runs = runs.map(|run| {
+        html! {
+            // Lines that only came or went have no other side.
+            @if let [(b'-', _), .., (b'+', _)] = run {
+                div.run { @for (_, row) in run { (row) "\n" } }
+            } @else {
+                @for (at, (_, row)) in run.iter().enumerate() { @if at > 0 { "\n" } (row) }
+            }
+        }
+    });
+    rows_folded("diff split", path, &runs.collect::<Vec<_>>()).into_string()
+}
+
+/// The lines of a diff, each with its sign.
+fn rows(unified: &str, has_numbers: bool) -> Vec<(u8, Markup)> {
     let lines: Vec<&str> = trim_lines(unified).lines().collect();
     let mut changed = changed_words(&lines).into_iter();
     let mut at = None;
@@ -83,7 +107,7 @@ fn diff(path: &str, unified: &str, has_numbers: bool) -> Markup {
         if sign == Some(b'@') {
             at = has_numbers.then(|| numbers(row)).flatten();
             let heading = if has_numbers { row } else { hunk_without_numbers(row) };
-            return html! { span.hunk { (line(heading)) } };
+            return (b'@', html! { span.hunk { (line(heading)) } });
         }
         let (old, new) = at.unzip();
         let is = |signs: &[u8]| sign.is_none_or(|sign| signs.contains(&sign));
@@ -91,14 +115,15 @@ fn diff(path: &str, unified: &str, has_numbers: bool) -> Markup {
             let next = |n: u64, is_counted: bool| n.saturating_add(u64::from(is_counted));
             (next(old, is(b" -")), next(new, is(b" +")))
         });
-        match sign {
+        let html = match sign {
             Some(b'+') => html! { ins data-n=[new] { (marked(row, changed)) } },
             Some(b'-') => html! { del data-o=[old] { (marked(row, changed)) } },
             Some(b' ') | None => html! { span data-o=[old] data-n=[new] { (line(row)) } },
             _ => html! { span { (line(row)) } },
-        }
+        };
+        (sign.unwrap_or(b' '), html)
     });
-    rows_folded("diff", path, &rows.collect::<Vec<_>>())
+    rows.collect()
 }
 
 /// The changed range within each line of a diff: removed lines are compared with an equal number of lines that were

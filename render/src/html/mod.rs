@@ -41,6 +41,7 @@ mod words;
 
 pub use self::{
     contents::Contents,
+    diff::changed_file,
     emitter::{HtmlEmitter, HtmlEmitterState},
     fragment::{Fragment, Place},
     label::{SPRITE, agent_family},

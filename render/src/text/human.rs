@@ -70,7 +70,7 @@ pub fn number_of(n: impl TryInto<u64> + ToString, thing: &str) -> String {
 }
 
 /// The beginning of a text of more than `most` characters, up to the end of a word.
-pub(crate) fn beginning(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+pub fn beginning(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.into() };
     let start = text.get(..end).unwrap_or(text);
     let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);

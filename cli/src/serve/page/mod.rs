@@ -1,5 +1,6 @@
 //! The pages, and parts of them.
 
+mod changes;
 mod chart;
 mod dock;
 mod explain;
@@ -15,6 +16,7 @@ mod window;
 use foldline_render::html::SHARED_SCRIPT;
 
 pub(super) use self::{
+    changes::changes,
     dock::{end, words},
     explain::explanation,
     frame::{failure, locked},

@@ -108,7 +108,7 @@ fn actions(path: &str, resume: Option<&str>) -> Markup {
                                 option value=(format) { (words) }
                             }
                         }
-                        label title="Secrets, home directories and e-mail addresses, as far as they are recognised" {
+                        label title="Secrets, home directories and e-mail addresses where they are recognised" {
                             input type="checkbox" name="redact" value="true" checked;
                             " Redacted"
                         }

@@ -12,7 +12,8 @@ use foldline_render::terminal::neutralise;
 
 mod section;
 
-use self::section::{Section, Sections};
+pub(crate) use self::section::Section;
+use self::section::Sections;
 use crate::{
     answer::{AskArgs, Kind, Listing, OutputFormat, Value, answer, find},
     error::Error,
@@ -63,7 +64,7 @@ pub(crate) fn run(program: &Program, args: &DiffArgs) -> Result<u8, Error> {
 }
 
 /// The changes of a session and its parts by calls that succeeded, in the order of the calls, one section a file.
-fn changes(database: &dyn Store, session: i64) -> Result<Vec<Section>, Error> {
+pub(crate) fn changes(database: &dyn Store, session: i64) -> Result<Vec<Section>, Error> {
     let tree = database.tree_of(session)?;
     let mut chosen = BTreeSet::from([session]);
     // A part may come before the session that it is a part of.

@@ -7,20 +7,21 @@ use foldline_domain::FileChange;
 
 /// The changes of a file.
 #[derive(Debug, Default)]
-pub(super) struct Section {
+pub(crate) struct Section {
     /// The latest path, relative to the folder of the session if it is in it.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The first path, if the file was renamed.
-    pub(super) old_path: Option<String>,
+    pub(crate) old_path: Option<String>,
     /// The number of changes.
-    pub(super) changes: usize,
+    pub(crate) changes: usize,
     /// The number of added lines.
-    pub(super) added: usize,
+    pub(crate) added: usize,
     /// The number of removed lines.
-    pub(super) removed: usize,
+    pub(crate) removed: usize,
     /// Whether the first change wrote the whole file: its content before that is in no log.
     is_written: bool,
-    is_deleted: bool,
+    /// Whether the last change deleted it.
+    pub(crate) is_deleted: bool,
     hunks: String,
     /// The content, if the last change wrote the whole file.
     content: Option<String>,
@@ -49,7 +50,7 @@ impl Section {
     }
 
     /// The hunks.
-    pub(super) fn body(&self) -> &str {
+    pub(crate) fn body(&self) -> &str {
         &self.hunks
     }
 

@@ -32,6 +32,8 @@ pub(in crate::html) struct Facts {
     pub(in crate::html) models: BTreeMap<String, Used>,
     /// Whether the log states the total cost, so that nothing is estimated.
     pub(in crate::html) is_cost_stated: bool,
+    /// Whether a server shows all changes.
+    pub(in crate::html) is_served: bool,
     pub(in crate::html) entries: usize,
     pub(in crate::html) calls: u64,
     pub(in crate::html) bad: u64,

@@ -152,6 +152,7 @@ impl History {
         let from = if checkpoint.is_some() { known * self.spacing } else { 0 };
         let events = self.events.get(from..moment.min(self.events.len())).unwrap_or_default();
         events.iter().for_each(|(event, more)| facts.apply(event, *more));
+        facts.is_served = self.page.facts().is_served;
         facts
     }
 }

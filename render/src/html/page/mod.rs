@@ -76,6 +76,7 @@ impl Page {
     #[must_use]
     pub fn served(mut self) -> Self {
         self.emitter = self.emitter.served();
+        Arc::make_mut(&mut self.shown.facts).is_served = true;
         self
     }
 

@@ -105,13 +105,21 @@ fn files(facts: &Facts) -> Markup {
             table {
                 caption.vh { "Files changed" }
                 thead { tr {
-                    th scope="col" { "Files changed" }
+                    th scope="col" {
+                        @if facts.is_served { a href="?view=changes" { "Files changed" } } @else { "Files changed" }
+                    }
                     th scope="col" colspan="2" { (human::grouped(facts.files.len() as u64)) }
                 } }
                 tbody {
                     @for (file, lines) in shown {
                         tr {
-                            td.w { span.path { (path(file)) } }
+                            td.w {
+                                @if facts.is_served {
+                                    a.path href={ "?view=changes#" (file) } { (path(file)) }
+                                } @else {
+                                    span.path { (path(file)) }
+                                }
+                            }
                             @let added = lines.added + lines.written;
                             td.plus { @if added > 0 { "+" (added) } }
                             td.minus { @if lines.removed > 0 { "−" (lines.removed) } }
