@@ -24,6 +24,7 @@ use super::verbs::{
     prune::PruneArgs,
     query::QueryArgs,
     replay::ReplayArgs,
+    report::ReportArgs,
     resume::ResumeArgs,
     run::RunArgs,
     search::SearchArgs,
@@ -66,6 +67,8 @@ pub(super) enum Command {
     ///
     /// The session of a sub-agent is the one that called it.
     Resume(ResumeArgs),
+    /// Write a session or a task as a text for a pull request
+    Report(ReportArgs),
     /// Print the changes that a session made to files, as a unified diff
     ///
     /// Only changes by calls that succeeded, also of sub-agents; those of a file follow each other. Where the log does

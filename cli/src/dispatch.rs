@@ -22,8 +22,8 @@ use crate::{
     sink::SinkKind,
     verbs::{
         audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files, forget,
-        homes, ingest, keep, prompts, prune, query, replay, resume, run, search, sessions, shell,
-        show, statusline, task, today, tools, usage, verify,
+        homes, ingest, keep, prompts, prune, query, replay, report, resume, run, search, sessions,
+        shell, show, statusline, task, today, tools, usage, verify,
     },
 };
 
@@ -76,6 +76,7 @@ impl Program {
             Command::Statusline(args) => statusline::run(self, args),
             Command::Show(args) => show::run(self, args),
             Command::Resume(args) => resume::run(self, args),
+            Command::Report(args) => report::run(self, args),
             Command::Diff(args) => diff::run(self, args),
             Command::Prompts(args) => prompts::run(self, args),
             Command::Commands(args) => commands::run(self, args),

@@ -62,6 +62,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("statusline", ["foldline statusline", "foldline statusline --timezone UTC"]),
     ("show", ["foldline show", "foldline show latest --follow"]),
     ("resume", ["foldline resume", "foldline resume --project . --print"]),
+    ("report", ["foldline report", "foldline report TASK-12 --format md --redact"]),
     ("diff", ["foldline diff", "foldline diff latest~1 --stat"]),
     ("prompts", ["foldline prompts --since today", "foldline prompts latest -f json"]),
     ("commands", ["foldline commands --since 7d", "foldline commands --list --destructive"]),

@@ -30,6 +30,11 @@ pub(crate) fn named(name: &str) -> String {
     root.and_then(|root| root.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
 }
 
+/// The project of the current folder.
+pub(crate) fn here() -> Option<String> {
+    Some(named(".")).filter(|project| project != ".")
+}
+
 /// The work tree that a folder of this machine is in, and the root of its repository.
 fn root(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let home = etcetera::home_dir().ok();

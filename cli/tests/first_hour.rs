@@ -392,3 +392,48 @@ fn shells_man_and_a_file_of_defaults() {
     let error = String::from_utf8(wrong.stderr).unwrap();
     assert!(error.contains("config.toml: there is no option --farmat"), "{error}");
 }
+
+#[test]
+fn a_session_is_a_text_for_a_pull_request() {
+    let home = Home::new();
+    let text = home.ask(&["report", "--agent", "claude", "latest"]);
+    assert!(text.starts_with("## Mend the cart\n\nclaude-code, "), "{text}");
+    assert!(!text.contains("<details>") && text.contains("failure**"), "{text}");
+    let folded = home.ask(&["report", "Mend the cart", "--format", "md"]);
+    assert!(folded.contains("<details><summary>"), "{folded}");
+    assert_eq!(home.ask(&["errors", "Mend the cart"]).matches(":").count() > 0, true);
+    // A whole task, the first session first.
+    let task = home.json(&["task", "list"])[0]["task"].as_str().unwrap().to_owned();
+    assert!(home.ask(&["report", &task]).contains("## "));
+}
+
+/// As agents do it: `latest` is of the project of the folder, if it has any session.
+#[test]
+fn the_latest_session_is_that_of_the_project_one_stands_in() {
+    let home = Home::empty();
+    let logs = home.path().join(".claude/projects/x");
+    fs::create_dir_all(&logs).unwrap();
+    let folder = |name: &str| {
+        let folder = fs::canonicalize(home.path()).unwrap().join(name);
+        fs::create_dir_all(folder.join(".git")).unwrap();
+        folder
+    };
+    let (shop, other) = (folder("shop"), folder("other"));
+    for (at, cwd) in [("2026-01-01T10:00:00Z", &shop), ("2026-01-02T10:00:00Z", &other)] {
+        let name = cwd.file_name().unwrap().to_str().unwrap();
+        let line = json!({"type": "user", "sessionId": name, "uuid": name, "version": "2.1.62", "cwd": cwd, "timestamp": at,
+            "message": {"role": "user", "content": format!("Do {name}")}});
+        fs::write(logs.join(name).with_extension("jsonl"), format!("{line}\n")).unwrap();
+    }
+    let latest = |folder: &Path| {
+        let output = foldline()
+            .env("HOME", home.path())
+            .current_dir(folder)
+            .args(["show"])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(latest(&shop).contains("Do shop"), "{}", latest(&shop));
+    assert!(latest(home.path()).contains("Do other"));
+}

@@ -9,7 +9,9 @@ use foldline_database::{
 use foldline_render::terminal::neutralise_line;
 
 use super::{database::DatabaseArgs, filters::Filters};
-use crate::{error::Error, finder::is_log_name, homes::or_homes, program::Program, table::clip};
+use crate::{
+    error::Error, finder::is_log_name, homes::or_homes, program::Program, project, table::clip,
+};
 
 /// The number of suggestions.
 const SUGGESTED: usize = 3;
@@ -28,14 +30,20 @@ pub(crate) fn task(database: &dyn Store, id: &str) -> Result<String, Error> {
     found.ok_or_else(|| not_found("task", id, all))
 }
 
-/// The row of the session with this name: `latest`, `latest~2`, its number, its id, the beginning of its id, the
+/// The row of the session with this name: `latest` (of the project of this folder, if it has any), `latest~2`, its number, its id, the beginning of its id, the
 /// path of its log, or a part of its title. The filters only apply to `latest`.
 pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(offset) = latest(name) {
-        let limit = Some(1);
-        let filter = SessionFilter { offset, limit, ..filters.chosen()? };
-        let found = database.sessions(&filter, SessionOrder::Latest)?;
-        let found = found.first().map(|session| session.number);
+        let filter = SessionFilter { offset, limit: Some(1), ..filters.chosen()? };
+        let latest = |filter: &SessionFilter| {
+            let found = database.sessions(filter, SessionOrder::Latest)?;
+            Ok::<_, Error>(found.first().map(|session| session.number))
+        };
+        // Where a person works, the sessions of the project are meant, as agents do it.
+        let here = project::here().filter(|_| !filters.is_choice());
+        let here = here.map(|project| SessionFilter { project: Some(project), ..filter.clone() });
+        let found = here.map(|here| latest(&here)).transpose()?.flatten();
+        let found = found.map_or_else(|| latest(&filter), |found| Ok(Some(found)))?;
         return match (found, filters.is_choice()) {
             (Some(found), _) => Ok(found),
             (None, true) => Err(Error::NoSession),

@@ -1,11 +1,11 @@
 //! Failed calls and reported errors.
 
 use clap::Args;
-use foldline_database::query::FoundEntry;
+use foldline_database::query::{FoundEntry, SessionName};
 
 use crate::{
     answer::{
-        AskArgs, Kind, Listing, answer,
+        AskArgs, Kind, Listing, answer, find,
         paragraphs::{Paragraph, Paragraphs},
         visible,
     },
@@ -16,6 +16,9 @@ use crate::{
 /// The options of `foldline errors`.
 #[derive(Debug, Args)]
 pub(crate) struct ErrorsArgs {
+    /// Only of this session and its sub-agents: latest, latest~2, an id or its first characters, a number, or a part of a title
+    session: Option<String>,
+
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -23,7 +26,12 @@ pub(crate) struct ErrorsArgs {
 /// `foldline errors`.
 pub(crate) fn run(program: &Program, args: &ErrorsArgs) -> Result<u8, Error> {
     answer(program, &args.ask, |asked| {
-        let rows = asked.database.failures(&asked.filter)?;
+        let mut filter = asked.filter.clone();
+        if let Some(name) = &args.session {
+            let session = find::session(&*asked.database, name, asked.filters)?;
+            filter.name = Some(SessionName::TreeOf(session));
+        }
+        let rows = asked.database.failures(&filter)?;
         let order = |_: &[FoundEntry]| "the latest first".to_owned();
         Ok(Paragraphs { rows, none: "nothing failed", order, paragraph, listing })
     })

@@ -20,6 +20,7 @@ pub(crate) mod prompts;
 pub(crate) mod prune;
 pub(crate) mod query;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod search;

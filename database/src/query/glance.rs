@@ -49,6 +49,17 @@ impl dyn Store + '_ {
         Ok(self.ask(&sql, &parameters)?.pop())
     }
 
+    /// The last message of the agent in a session, outside its sub-agents.
+    pub fn last_answer(&self, session: i64) -> Result<Option<String>, StoreError> {
+        let mut parameters = self.parameters();
+        let session = parameters.add(session);
+        let sql = format!(
+            "SELECT content FROM entries WHERE session = {session} AND type = 'assistant_message'
+             AND parent_corr_id IS NULL ORDER BY idx DESC LIMIT 1"
+        );
+        Ok(self.answer(&sql, &parameters, |row| row.get::<String>(0))?.pop())
+    }
+
     /// The beginning of the first message of the agent, at most 1,000 characters.
     pub fn first_answer(&self, session: i64) -> Result<Option<String>, StoreError> {
         let mut parameters = self.parameters();

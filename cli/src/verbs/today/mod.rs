@@ -132,8 +132,8 @@ fn recent(database: &dyn Store, count: usize) -> Result<Vec<SessionRow>, Error> 
         let filter = SessionFilter { project, limit: Some(count), ..listed(Period::ALL) };
         Ok::<_, Error>(database.sessions(&filter, SessionOrder::Latest)?)
     };
-    let here = project::named(".");
-    let mut all = if here == "." { Vec::new() } else { latest(Some(here))? };
+    let here = project::here().map(|project| latest(Some(project)));
+    let mut all = here.transpose()?.unwrap_or_default();
     // Others are seen as well.
     all.truncate(count.div_ceil(2));
     for session in latest(None)? {
