@@ -107,7 +107,7 @@ impl<R: CallResult> Context<'_, R> {
         }
     }
 
-    /// The known facts of the session, except its tools.
+    /// The known facts of the session, except its tools and the titles of others.
     pub fn known(&self) -> &Session {
         self.facts.known()
     }
@@ -348,13 +348,13 @@ impl<R: CallResult> Context<'_, R> {
 /// The known facts of a session, so that only changes become events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Facts {
-    /// All facts except the list of tools, which may be long.
+    /// All facts except the lists of tools and of titles, which may be long.
     session: Session,
     introduced: bool,
 }
 
 impl Facts {
-    /// All facts except the list of tools.
+    /// All facts except the lists of tools and of titles.
     pub(super) fn known(&self) -> &Session {
         &self.session
     }
@@ -383,7 +383,7 @@ impl Facts {
             let agent = || (!self.introduced).then(|| Text::from(agent));
             let agent = facts.agent.clone().or_else(agent);
             self.introduced = true;
-            self.session = Session { tools: None, ..known };
+            self.session = Session { tools: None, record_titles: None, ..known };
             events.push(DomainEvent::Session(Box::new(Session { agent, ..facts })));
         }
     }

@@ -15,8 +15,8 @@ pub use crate::{
 };
 pub use foldline_domain::{
     ActionType, Authority, CommandExitStatus, Content, CorrId, FileChange, Json, Limit,
-    NormalizedEntry, NormalizedEntryType, Outcome, Parent, Session, SessionId, Text, Timestamp,
-    TokenUsage, ToolResult, ToolStatus,
+    NormalizedEntry, NormalizedEntryType, Outcome, Parent, RecordTitle, Session, SessionId, Text,
+    Timestamp, TokenUsage, ToolResult, ToolStatus,
     tool_calls::{CallResult, RecentIds, ResultKey, ResultParser, ToolOutcome},
 };
 pub use foldline_json::Raw;

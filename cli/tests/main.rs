@@ -60,6 +60,7 @@ mod serve;
 mod several_files;
 mod signed;
 mod sqlite;
+mod titles;
 mod two_threads;
 mod unusable;
 mod usage;

@@ -33,8 +33,15 @@ impl Dialect {
         }
     }
 
-    /// The name of a session: its title, or else the first meaningful line of a prompt.
+    /// The name of a session: the title that its log states, or else the latest that another log states of it, or else the
+    /// first meaningful line of a prompt.
     pub(super) fn title(self, session: &str) -> String {
+        let other = |line: &str| {
+            format!(
+                "(SELECT {line} FROM other_titles WHERE other_titles.session = {session}.id
+                  ORDER BY other_titles.idx DESC, other_titles.title LIMIT 1)"
+            )
+        };
         match self {
             Self::Sqlite => {
                 let prompts = |line: &str, is_any: bool| {
@@ -45,7 +52,8 @@ impl Dialect {
                     )
                 };
                 format!(
-                    "coalesce(title_line({session}.title, true), {}, {})",
+                    "coalesce(title_line({session}.title, true), {}, {}, {})",
+                    other("title_line(other_titles.title, true)"),
                     prompts("title_line(said.content, false)", false),
                     prompts("title_line(said.content, true)", true)
                 )
@@ -53,7 +61,8 @@ impl Dialect {
             // The lines are written with the rows, since PostgreSQL cannot call the function.
             #[cfg(feature = "postgres")]
             Self::Postgres => format!(
-                "coalesce({session}.title_line, {session}.prompt_line, {session}.any_prompt_line)"
+                "coalesce({session}.title_line, {}, {session}.prompt_line, {session}.any_prompt_line)",
+                other("other_titles.line")
             ),
         }
     }

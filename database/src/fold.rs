@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use foldline_domain::{
-    Authority, CorrId, DomainEvent, Located, NormalizedEntry, Position, Session, Text, Timestamp,
-    TokenUsage, Warning, WarningKind,
+    Authority, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position,
+    Session, Text, Timestamp, TokenUsage, Warning, WarningKind,
 };
 
 use super::entry_row::EntryRow;
@@ -19,6 +19,10 @@ use crate::usage::UsedFor;
 pub(crate) struct Fold<E = EntryRow> {
     /// The facts of the segment.
     pub(crate) facts: Session,
+    /// The last record of each part of the conversation, which a prompt begins.
+    pub(crate) leaves: Vec<NewLeaf>,
+    /// Whether a prompt follows the last of them.
+    is_prompted: bool,
     /// The earliest and the latest moment in the segment.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
     /// What its agent may do without asking: each statement.
@@ -57,6 +61,14 @@ pub(crate) struct NewAuthority {
     pub(crate) authority: Box<Authority>,
 }
 
+/// A record after which the conversation may end.
+#[derive(Debug)]
+pub(crate) struct NewLeaf {
+    pub(crate) record: CorrId,
+    /// Whether a prompt is between it and the one before, which the conversation may have ended with, and which stays.
+    pub(crate) is_next: bool,
+}
+
 /// A change to an earlier entry.
 #[derive(Debug)]
 pub(crate) struct Change<E = EntryRow> {
@@ -87,6 +99,8 @@ impl<E> Default for Fold<E> {
     fn default() -> Self {
         Self {
             facts: Session::default(),
+            leaves: Vec::new(),
+            is_prompted: false,
             span: None,
             authority: Vec::new(),
             entries: Vec::new(),
@@ -112,7 +126,10 @@ impl Fold<Arc<NormalizedEntry>> {
             self.span = Some((first.min(at), last.max(at)));
         }
         match item {
-            DomainEvent::Session(news) => self.facts.merge(&news),
+            DomainEvent::Session(news) => {
+                news.leaf.iter().for_each(|record| self.end_with(record.clone()));
+                self.facts.merge(&news);
+            }
             DomainEvent::NewEntry { entry } => self.add(position, entry, None, false),
             DomainEvent::OpenEntry { corr_id, entry } => {
                 self.add(position, entry, Some(corr_id), true);
@@ -156,6 +173,14 @@ impl Fold<Arc<NormalizedEntry>> {
         }
     }
 
+    fn end_with(&mut self, record: CorrId) {
+        let is_next = std::mem::take(&mut self.is_prompted);
+        match self.leaves.last_mut() {
+            Some(leaf) if !is_next => leaf.record = record,
+            _ => self.leaves.push(NewLeaf { record, is_next }),
+        }
+    }
+
     fn add(
         &mut self,
         position: Position,
@@ -163,6 +188,7 @@ impl Fold<Arc<NormalizedEntry>> {
         corr_id: Option<CorrId>,
         grows: bool,
     ) {
+        self.is_prompted |= entry.entry_type == NormalizedEntryType::UserMessage;
         if let Some(corr_id) = &corr_id {
             self.places.insert(corr_id.clone(), self.entries.len());
         }
@@ -176,7 +202,9 @@ impl Fold<Arc<NormalizedEntry>> {
 
     /// Splits the entries into columns.
     pub(crate) fn into_rows(self) -> Fold {
-        let Self { facts, span, authority, entries, changes, usage, warnings, places } = self;
+        let Self { facts, leaves, is_prompted, span, authority, usage, warnings, places, .. } =
+            self;
+        let (entries, changes) = (self.entries, self.changes);
         let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
             let entry = EntryRow::new(entry, corr_id.as_ref());
             NewEntry { position, entry, corr_id, grows }
@@ -187,7 +215,18 @@ impl Fold<Arc<NormalizedEntry>> {
             (corr_id, Change { position, whole, more, closed })
         });
         let (entries, changes) = (entries.collect(), changes.collect());
-        Fold { facts, span, authority, entries, changes, usage, warnings, places }
+        Fold {
+            facts,
+            leaves,
+            is_prompted,
+            span,
+            authority,
+            entries,
+            changes,
+            usage,
+            warnings,
+            places,
+        }
     }
 }
 

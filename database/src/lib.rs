@@ -39,7 +39,7 @@ pub use self::{
 };
 pub(crate) use self::{
     entry_row::{EntryRow, ToolRow},
-    fold::{Change, Fold, NewAuthority, NewEntry, Warned, Warnings},
+    fold::{Change, Fold, NewAuthority, NewEntry, NewLeaf, Warned, Warnings},
 };
 
 /// The placeholder for an unknown moment of usage, since a column of a key is never `NULL`. No agent worked then.

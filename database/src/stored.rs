@@ -6,8 +6,8 @@ use std::{
 };
 
 use foldline_domain::{
-    Authority, DomainEvent, EntryIdx, Limit, NormalizedEntry, Parent, Position, Session,
-    TokenUsage, Warning,
+    Authority, CorrId, DomainEvent, EntryIdx, Limit, NormalizedEntry, Parent, Position,
+    RecordTitle, Session, Text, TokenUsage, Warning,
 };
 
 use super::{
@@ -232,8 +232,36 @@ impl dyn Store + '_ {
         let missing = || StoreError::unexpected(format!("there is no session {session}"));
         let mut found = found.ok_or_else(missing)?;
         found.authority = self.authority(session)?;
-        found.merge(&Session { limits: Some(self.limits_of(session)?), ..Session::default() });
+        let (leaf, other_title) = self.other_title(session)?;
+        let title = found.title.clone().or(other_title);
+        let record_titles = Some(self.record_titles(session)?);
+        let limits = Some(self.limits_of(session)?);
+        found.merge(&Session { title, leaf, record_titles, limits, ..Session::default() });
         Ok(found)
+    }
+
+    /// The last record of a session, and the latest title that another log states of it.
+    fn other_title(&self, session: i64) -> Result<(Option<CorrId>, Option<Text>), StoreError> {
+        let parameter = self.dialect().parameter(1);
+        let sql = format!(
+            "SELECT (SELECT record FROM leaves WHERE session = {parameter} ORDER BY idx DESC LIMIT 1),
+                    (SELECT title FROM other_titles WHERE session = {parameter} ORDER BY idx DESC, title LIMIT 1)"
+        );
+        let mut found = (None, None);
+        self.rows(&sql, &[session.into()], &mut |row| {
+            found = (row.get::<Option<String>>(0)?.map(Into::into), row.text(1)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The titles that a session states of others.
+    fn record_titles(&self, session: i64) -> Result<Vec<RecordTitle>, StoreError> {
+        let from = "record_titles WHERE session =";
+        self.of_session("record, title", from, session, |row| {
+            let title = row.text(1)?.unwrap_or_default();
+            Ok(RecordTitle { record: row.get::<String>(0)?.into(), title })
+        })
     }
 
     /// What the agent of a session may do; the latest statement.

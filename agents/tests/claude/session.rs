@@ -376,6 +376,25 @@ fn a_summary_is_the_title_of_the_session_with_its_record() {
     assert_eq!(title(&before).as_deref(), Some("This one"));
     let behind = [user("a"), user("b"), summary("This one", "b"), summary("Another", "x")];
     assert_eq!(title(&behind).as_deref(), Some("This one"));
+    // Both logs state what joins them, once.
+    let twice = [&elsewhere[..], &elsewhere[..1]].concat();
+    let file = Replay::of_lines("claude-session", &twice);
+    let session = file.session();
+    assert_eq!(session.leaf.as_ref().unwrap().as_str(), "b");
+    let titles: Vec<_> = session.record_titles.iter().flatten().collect();
+    let told = |it: &&foldline_domain::RecordTitle| (it.record.to_string(), it.title.to_string());
+    assert_eq!(
+        titles.iter().map(told).collect::<Vec<_>>(),
+        [("x".into(), "Another session".into())]
+    );
+    let events = file.events.iter().filter(|event| match event {
+        foldline_domain::DomainEvent::Session(facts) => facts.record_titles.is_some(),
+        _ => false,
+    });
+    assert_eq!(events.count(), 1);
+    // A session with a title needs none of another log.
+    let titled = [r#"{"type":"ai-title","aiTitle":"Own","sessionId":"s"}"#.to_owned(), user("a")];
+    assert_eq!(Replay::of_lines("claude-session", &titled).session().leaf, None);
 }
 
 #[test]

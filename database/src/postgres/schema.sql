@@ -88,6 +88,29 @@ CREATE TABLE authority (
 CREATE INDEX authority_by_session ON authority (session);
 CREATE INDEX authority_by_allowed ON authority (allowed);
 
+-- The records that a conversation may have ended with: the last one before each prompt, and the last one. By these, other
+-- logs name the session. Only of sessions whose log stated no title so far.
+CREATE TABLE leaves (
+    session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    idx     BIGINT NOT NULL,            -- 0, 1, 2, .. within the session
+    record  TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (session, idx)
+);
+
+-- Titles of the sessions with these records, as other logs state them.
+CREATE TABLE record_titles (
+    session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, -- that states it
+    record  TEXT COLLATE "C" NOT NULL,
+    title   TEXT COLLATE "C" NOT NULL,
+    line    TEXT COLLATE "C"            -- the line of it that names the session
+);
+CREATE UNIQUE INDEX record_titles_by_session ON record_titles (session, md5(record));
+CREATE INDEX record_titles_by_record ON record_titles USING hash (record);
+
+-- The titles that other logs state of a session. That of the greatest `idx` is the latest.
+CREATE VIEW other_titles AS
+SELECT leaves.session, idx, title, line FROM leaves JOIN record_titles ON record_titles.record = leaves.record;
+
 -- What is stated about the limits of an account: the latest of each limit, in each session.
 CREATE TABLE limits (
     id             BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -280,7 +303,9 @@ CREATE UNIQUE INDEX prices_by_model ON prices (md5(model), until, more_than);
 -- For people and dashboards: names, and times as text in UTC. A session with entries.
 CREATE VIEW session AS
 SELECT sessions.id, session_id, agent, coalesce(folders.project, cwd) AS project, branch, model,
-       coalesce(sessions.title_line, sessions.prompt_line, sessions.any_prompt_line) AS title, outcome,
+       coalesce(sessions.title_line,
+                (SELECT line FROM other_titles WHERE session = sessions.id ORDER BY idx DESC, title LIMIT 1),
+                sessions.prompt_line, sessions.any_prompt_line) AS title, outcome,
        to_char(to_timestamp((coalesce(first_at, started_at)) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS began,
        to_char(to_timestamp((coalesce(last_at, ended_at)) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS ended,
        entries,

@@ -174,8 +174,8 @@ pub(super) fn remove(transaction: &Connection, session: i64) -> rusqlite::Result
         "DELETE FROM tool_paths WHERE entry IN (SELECT entry FROM tool_calls WHERE session = ?1)";
     run(transaction, paths, [session])?;
     // The words of an entry are removed with it, those of its call included.
-    for table in ["open_entries", "entries", "tool_calls", "message_usage", "warnings", "authority"]
-    {
+    let tables = "open_entries entries tool_calls message_usage warnings authority limits leaves record_titles";
+    for table in tables.split(' ') {
         run(transaction, &format!("DELETE FROM {table} WHERE session = ?1"), [session])?;
     }
     run(transaction, "UPDATE sources SET session = NULL WHERE session = ?1", [session])?;

@@ -338,7 +338,8 @@ CREATE TABLE prices (
 -- For people and dashboards: names, and times as text in UTC. A session with entries.
 CREATE VIEW session AS
 SELECT sessions.id, session_id, agent, coalesce(folders.project, cwd) AS project, branch, model,
-       sessions.title AS title, outcome,
+       coalesce(sessions.title, (SELECT title FROM other_titles WHERE session = sessions.id ORDER BY idx DESC, title LIMIT 1)) AS title,
+       outcome,
        strftime('%Y-%m-%dT%H:%M:%SZ', (coalesce(first_at, started_at)) / 1000, 'unixepoch') AS began,
        strftime('%Y-%m-%dT%H:%M:%SZ', (coalesce(last_at, ended_at)) / 1000, 'unixepoch') AS ended,
        entries,
@@ -416,6 +417,30 @@ CREATE TABLE authority (
 ) STRICT;
 CREATE INDEX authority_by_session ON authority (session);
 CREATE INDEX authority_by_allowed ON authority (allowed);
+
+-- The records that a conversation may have ended with: the last one before each prompt, and the last one. By these, other
+-- logs name the session. Only of sessions whose log stated no title so far.
+CREATE TABLE leaves (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    idx     INTEGER NOT NULL,           -- 0, 1, 2, .. within the session
+    record  TEXT NOT NULL,
+    crc32   INTEGER NOT NULL,
+    PRIMARY KEY (session, idx)
+) STRICT, WITHOUT ROWID;
+
+-- Titles of the sessions with these records, as other logs state them.
+CREATE TABLE record_titles (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, -- that states it
+    record  TEXT NOT NULL,
+    title   TEXT NOT NULL,
+    crc32   INTEGER NOT NULL,
+    PRIMARY KEY (session, record)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX record_titles_by_record ON record_titles (record);
+
+-- The titles that other logs state of a session. That of the greatest `idx` is the latest.
+CREATE VIEW other_titles AS
+SELECT leaves.session, idx, title FROM leaves JOIN record_titles ON record_titles.record = leaves.record;
 
 -- What is stated about the limits of an account: the latest of each limit, in each session. What the agent passes to
 -- the status line is in no log, and has no session.

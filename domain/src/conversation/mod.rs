@@ -36,7 +36,7 @@ pub use self::{
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     limit::Limit,
-    session::{Allowed, Authority, Outcome, Parent, Relation, Session},
+    session::{Allowed, Authority, Outcome, Parent, RecordTitle, Relation, Session},
     size::length_of_extra,
     tool_calls::ToolCalls,
     usage::{OF_THREAD, TokenUsage},

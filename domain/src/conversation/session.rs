@@ -49,6 +49,13 @@ pub struct Session {
     /// The session's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
+    /// The last record of its log after which a conversation may end, by which other logs name the session. Only stated
+    /// while no title is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaf: Option<CorrId>,
+    /// Titles of the sessions with these records, which are in other logs. Statements add up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_titles: Option<Vec<RecordTitle>>,
     /// The names of the available tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Text>>,
@@ -76,7 +83,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Replaces every fact that `update` states; of the limits, those that are not older.
+    /// Replaces every fact that `update` states; of the limits, those that are not older, of the titles of other sessions,
+    /// those of the same records.
     pub fn merge(&mut self, update: &Self) {
         fn take<T: Clone>(fact: &mut Option<T>, update: &Option<T>) {
             if update.is_some() {
@@ -94,6 +102,8 @@ impl Session {
         take(&mut self.authority, &update.authority);
         limit::merge(&mut self.limits, &update.limits);
         take(&mut self.title, &update.title);
+        take(&mut self.leaf, &update.leaf);
+        RecordTitle::merge(&mut self.record_titles, &update.record_titles);
         take(&mut self.tools, &update.tools);
         take(&mut self.parent, &update.parent);
         take(&mut self.outcome, &update.outcome);
@@ -109,6 +119,33 @@ impl Session {
     /// The agent's id of the session from which this one was started.
     pub fn parent_session_id(&self) -> Option<&SessionId> {
         Some(&self.parent.as_ref()?.session_id)
+    }
+}
+
+/// The title of the session with a record, as another log states it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordTitle {
+    /// The id of the record.
+    pub record: CorrId,
+    /// The title.
+    pub title: Text,
+}
+
+impl RecordTitle {
+    /// The most titles of a value; logs state about a dozen. It bounds the memory that a hostile log can use.
+    const MOST: usize = 256;
+
+    /// Takes the latest title of each record, in the order of the records. Of too many, the first ones stay.
+    fn merge(known: &mut Option<Vec<Self>>, update: &Option<Vec<Self>>) {
+        for new in update.iter().flatten() {
+            let known = known.get_or_insert_default();
+            match known.binary_search_by(|it| it.record.cmp(&new.record)) {
+                Ok(at) => known.iter_mut().skip(at).take(1).for_each(|old| old.clone_from(new)),
+                Err(at) => known.insert(at, new.clone()),
+            }
+            known.truncate(Self::MOST);
+        }
     }
 }
 

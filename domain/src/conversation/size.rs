@@ -9,7 +9,7 @@ use super::{
     entry::{Metadata, NormalizedEntry, NormalizedEntryType},
     event::{DomainEvent, Warning},
     limit::Limit,
-    session::Session,
+    session::{RecordTitle, Session},
 };
 
 /// A part of an entry whose length depends on the log.
@@ -129,10 +129,12 @@ impl Session {
         let texts = texts.into_iter().chain([&self.outcome_reason]).flatten().chain(authority);
         let tools = self.tools.iter().flatten();
         let limits = self.limits.iter().flatten();
+        let titles = self.record_titles.iter().flatten();
         size_of::<Self>()
             + texts.map(Text::size).sum::<usize>()
             + tools.map(|tool| size_of::<Text>() + tool.size()).sum::<usize>()
             + limits.map(|limit| size_of::<Limit>() + limit.name.size()).sum::<usize>()
+            + titles.map(|it| size_of::<RecordTitle>() + it.title.size()).sum::<usize>()
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use foldline_domain::{
     ActionType, Authority, CorrId, DomainEvent, Limit, Located, NormalizedEntry,
-    NormalizedEntryType, Outcome, Position, Session, Text, Timestamp, TokenUsage, ToolStatus,
-    ToolUse, WarningKind,
+    NormalizedEntryType, Outcome, Position, RecordTitle, Session, Text, Timestamp, TokenUsage,
+    ToolStatus, ToolUse, WarningKind,
 };
 use foldline_json::Raw;
 use proptest::{collection::vec, option, prelude::*, sample::select};
@@ -123,8 +123,14 @@ impl Log {
                     let (name, at) = (text.clone(), which.is_multiple_of(8).then_some(at));
                     vec![Limit { name, used_percent: which as f64 / 8.0, at, ..Limit::default() }]
                 });
+                let leaf = which.is_multiple_of(5).then(id);
+                let record_titles = which.is_multiple_of(6).then(|| {
+                    vec![RecordTitle { record: format!("r{which}").into(), title: text.clone() }]
+                });
                 DomainEvent::Session(Box::new(Session {
                     title: Some(text),
+                    leaf,
+                    record_titles,
                     outcome,
                     authority,
                     limits,

@@ -399,6 +399,14 @@ export type Range_of_uint = {
   start: number;
 };
 
+/** The title of the session with a record, as another log states it. */
+export type RecordTitle = {
+  /** The id of the record. */
+  record: string;
+  /** The title. */
+  title: string;
+};
+
 /** How a session was started from another one. */
 export type Relation =
 /** The agent delegated work to it: it is a part of the other session. */
@@ -423,6 +431,9 @@ export type Session = {
   duration_ms?: number | null;
   /** The time of its end. */
   ended_at?: Timestamp | null;
+  /** The last record of its log after which a conversation may end, by which other logs name the session. Only stated
+   * while no title is. */
+  leaf?: string | null;
   /** The limits of the account; the latest statement of each, by name. Statements add up: an update has the changed
    * ones. */
   limits?: Limit[] | null;
@@ -438,6 +449,8 @@ export type Session = {
   provider?: string | null;
   /** The configured reasoning effort of the model. */
   reasoning_effort?: string | null;
+  /** Titles of the sessions with these records, which are in other logs. Statements add up. */
+  record_titles?: RecordTitle[] | null;
   /** The agent's id of the session. */
   session_id?: string | null;
   /** The time of its start. */

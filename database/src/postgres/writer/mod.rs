@@ -116,6 +116,7 @@ impl<'s> RowWriter<'s> {
         self.add_usage(session.id, &part.usage)?;
         self.add_warnings(session.id, part.warnings.iter().chain(unknown.iter()))?;
         self.learn(&session, task, part)?;
+        self.add_titles(session.id, part)?;
         self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
 

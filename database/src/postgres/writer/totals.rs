@@ -1,16 +1,17 @@
-//! Rows of usage, warnings, authority and limits.
+//! Rows of usage, warnings, authority, titles of other sessions, and limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldline_domain::{
-    Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind,
+    Allowed, CorrId, Json, Limit, RecordTitle, Text, Timestamp, TokenUsage, WarningKind,
     pricing::{ModelRates, Prices},
+    title,
 };
 use postgres::types::ToSql;
 
 use super::{RowWriter, WrittenSession};
 use crate::{
-    NOT_STATED, NewAuthority, Warned,
+    Fold, NOT_STATED, NewAuthority, NewLeaf, Warned,
     postgres::{
         error::PostgresFailure,
         statements::{signed, text},
@@ -46,6 +47,26 @@ impl RowWriter<'_> {
                     &authority.allowed.map(Allowed::as_str),
                 ],
             )?;
+        }
+        Ok(())
+    }
+
+    /// Inserts the records that the conversation may end with, and titles of the sessions with other records.
+    pub(super) fn add_titles(&mut self, session: i64, part: &Fold) -> Result<(), PostgresFailure> {
+        for NewLeaf { record, is_next } in &part.leaves {
+            let sql = "INSERT INTO leaves (session, idx, record)
+                       SELECT $1, greatest(coalesce(max(idx), -1) + $3, 0), $2 FROM leaves WHERE session = $1
+                       ON CONFLICT (session, idx) DO UPDATE SET record = excluded.record";
+            let record = text(record.as_str());
+            self.session.run(sql, &[&session, &record, &i64::from(*is_next)])?;
+        }
+        for RecordTitle { record, title } in part.facts.record_titles.iter().flatten() {
+            let sql = "INSERT INTO record_titles (session, record, title, line) VALUES ($1, $2, $3, $4)
+                       ON CONFLICT (session, md5(record)) DO UPDATE SET title = excluded.title, line = excluded.line";
+            let (record, title) = (text(record.as_str()), title.decode());
+            let line = title::line(&title, true);
+            let (title, line) = (text(&title), line.as_deref().map(text));
+            self.session.run(sql, &[&session, &record, &title, &line])?;
         }
         Ok(())
     }

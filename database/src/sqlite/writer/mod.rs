@@ -130,6 +130,7 @@ impl<'t> SourceWriter<'t> {
             self.add_warning(session.id, kind, subject, warned)?;
         }
         self.learn(&session, &part.facts, part.span)?;
+        self.add_titles(session.id, part)?;
         self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
 

@@ -1,8 +1,10 @@
-//! Rows of usage, warnings, authority and limits.
+//! Rows of usage, warnings, authority, titles of other sessions, and limits.
 
 use std::collections::BTreeMap;
 
-use foldline_domain::{Allowed, CorrId, Json, Limit, Text, Timestamp, TokenUsage, WarningKind};
+use foldline_domain::{
+    Allowed, CorrId, Json, Limit, RecordTitle, Text, Timestamp, TokenUsage, WarningKind,
+};
 use rusqlite::params;
 
 use super::super::{
@@ -10,7 +12,7 @@ use super::super::{
     statements::{find, run},
 };
 use super::{SourceWriter, StoredSession, signed};
-use crate::{NOT_STATED, NewAuthority, Warned, usage::UsedFor};
+use crate::{Fold, NOT_STATED, NewAuthority, NewLeaf, Warned, usage::UsedFor};
 
 impl SourceWriter<'_> {
     /// Inserts what the agent may do from here on.
@@ -43,6 +45,25 @@ impl SourceWriter<'_> {
                     authority.allowed.map(Allowed::as_str),
                 ],
             )?;
+        }
+        Ok(())
+    }
+
+    /// Inserts the records that the conversation may end with, and titles of the sessions with other records.
+    pub(super) fn add_titles(&self, session: i64, part: &Fold) -> rusqlite::Result<()> {
+        for NewLeaf { record, is_next } in &part.leaves {
+            let sql = "INSERT INTO leaves (session, idx, record, crc32)
+                       SELECT ?1, idx, ?2, row_crc32(?1, idx, ?2)
+                       FROM (SELECT max(coalesce(max(idx), -1) + ?3, 0) AS idx FROM leaves WHERE session = ?1)
+                       WHERE true
+                       ON CONFLICT DO UPDATE SET record = excluded.record, crc32 = excluded.crc32";
+            run(self.transaction, sql, params![session, record.as_str(), is_next])?;
+        }
+        for RecordTitle { record, title } in part.facts.record_titles.iter().flatten() {
+            let sql = "INSERT INTO record_titles (session, record, title, crc32)
+                       VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))
+                       ON CONFLICT DO UPDATE SET title = excluded.title, crc32 = excluded.crc32";
+            run(self.transaction, sql, params![session, record.as_str(), title.decode()])?;
         }
         Ok(())
     }

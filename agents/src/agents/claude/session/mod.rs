@@ -33,7 +33,8 @@ use crate::{
 /// messages of sub-agents in `agent_progress`. The cost of a run, if stated, is counted by [`cost_state`].
 ///
 /// The file `<session>/custom-title.json` next to a session file states the title that the user gave last. A `summary`
-/// is the title of the session with the record that it names, which is often in another file.
+/// is the title of the session with the record that it names, which is often in another file: both logs state a fact, the
+/// one its last record, the other the title of the session with a record.
 #[derive(Clone, Debug, Default)]
 pub struct ClaudeSession {
     /// The title in the file next to the log.
@@ -134,7 +135,11 @@ impl Executor for ClaudeSession {
     }
 
     fn line(&self, line: Self::Line<'_>, extra: Extra, memory: &mut Self::Memory, cx: &mut Cx<'_>) {
+        let may_end = line.may_end();
         Step { cx, memory, file: self }.reduce(line, extra);
+        if may_end && !memory.is_agent_file && cx.known().title.is_none() {
+            cx.session(Session { leaf: memory.leaf.clone(), ..Session::default() });
+        }
         if memory.file_title != self.title {
             memory.file_title.clone_from(&self.title);
             cx.session(Session { title: self.title.clone(), ..Session::default() });
@@ -158,10 +163,15 @@ impl ClaudeSessionMemory {
         self.summaries.remove(at).map(|(_, title)| title)
     }
 
-    /// Remembers the title of a session by its last record.
-    fn remember(&mut self, leaf: Option<CorrId>, title: Text) {
-        self.summaries.extend(leaf.map(|leaf| (leaf, title)));
+    /// Remembers the title of a session by its last record. Returns whether it is news.
+    fn remember(&mut self, leaf: CorrId, title: Text) -> bool {
+        let told = (leaf, title);
+        if self.summaries.contains(&told) {
+            return false;
+        }
+        self.summaries.push_back(told);
         self.summaries.drain(..self.summaries.len().saturating_sub(MOST_SUMMARIES));
+        true
     }
 
     /// Whether a record with this content was read before. Different content with the same id is a separate record and
@@ -238,9 +248,10 @@ impl Step<'_, '_> {
                 self.cx.session(Session { title, ..Session::default() });
             }
             ClaudeSessionJson::Title(title) => self.title(title),
-            ClaudeSessionJson::Summary(title, leaf) => match self.memory.leaf == leaf {
-                true => self.title(title),
-                false => self.memory.remember(leaf, title),
+            ClaudeSessionJson::Summary(title, leaf) => match leaf {
+                leaf if leaf == self.memory.leaf => self.title(title),
+                Some(record) => self.title_of(record, title),
+                None => {}
             },
             ClaudeSessionJson::Facts(facts) => self.cx.session(*facts),
             ClaudeSessionJson::Fallback(text, model) => {
@@ -269,6 +280,14 @@ impl Step<'_, '_> {
         let is_outranked = self.memory.has_custom_title || self.memory.file_title.is_some();
         let title = Some(title).filter(|_| !is_outranked);
         self.cx.session(Session { title, ..Session::default() });
+    }
+
+    /// States the title of the session with a record that was not read yet, which is often in another log.
+    fn title_of(&mut self, record: CorrId, title: Text) {
+        if self.memory.remember(record.clone(), title.clone()) {
+            let record_titles = Some(vec![RecordTitle { record, title }]);
+            self.cx.session(Session { record_titles, ..Session::default() });
+        }
     }
 
     /// Applies the author of a record. The directory of the session is the first one, since commands that change the

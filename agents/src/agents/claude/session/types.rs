@@ -11,7 +11,11 @@ use super::{
     cost_state::CostState,
     progress::{self, Progress},
 };
-use crate::{dialect::anthropic::Message, prelude::*, wire::Object};
+use crate::{
+    dialect::anthropic::{BlockKind, Message},
+    prelude::*,
+    wire::Object,
+};
 
 /// One record of a session file.
 #[derive(Clone, Debug)]
@@ -167,6 +171,25 @@ impl<'a> ClaudeSessionLine<'a> {
         let author = Author::take(&kind, object);
         object.ignore(&COMMON);
         Parsed::Line(Self { json, author, content })
+    }
+
+    /// Whether the conversation may end after this record: it has words, and is neither a call nor a result.
+    pub(super) fn may_end(&self) -> bool {
+        let has_words = match &self.json {
+            ClaudeSessionJson::User { message, .. }
+            | ClaudeSessionJson::Assistant { message, .. } => {
+                let is = |kind: fn(&BlockKind<'_>) -> bool| {
+                    message.content.iter().any(|it| kind(&it.kind))
+                };
+                let has_work =
+                    is(|kind| matches!(kind, BlockKind::ToolUse(_) | BlockKind::ToolResult(_)));
+                is(|kind| matches!(kind, BlockKind::Text(_))) && !has_work
+            }
+            ClaudeSessionJson::Said(_, texts) => !texts.is_empty(),
+            ClaudeSessionJson::UnknownSystem { .. } | ClaudeSessionJson::Fallback(..) => true,
+            _ => false,
+        };
+        has_words && self.author.uuid.is_some() && !self.author.is_sidechain
     }
 }
 
