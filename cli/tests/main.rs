@@ -10,6 +10,7 @@ mod captures;
 mod cli;
 mod complete_calls;
 mod counted_once;
+mod cursor_chats;
 mod damage;
 mod disk_full;
 mod distinct;

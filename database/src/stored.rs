@@ -219,10 +219,11 @@ impl dyn Store + '_ {
         let columns = "session_id, agent, version, model, provider, reasoning_effort, cwd, title, tools,
                        parent_session_id, outcome, outcome_reason, turns, duration_ms, started_at, ended_at, branch,
                        parent_relation, parent_call";
-        // The session is the last one: only it has entries.
+        // The session itself is the last one.
+        let parameter = self.dialect().parameter(1);
         let sql = format!(
-            "SELECT {columns} FROM sessions WHERE id IN ({}) ORDER BY entries, id DESC",
-            with_companions(&self.dialect().parameter(1))
+            "SELECT {columns} FROM sessions WHERE id IN ({}) ORDER BY id = {parameter}, id DESC",
+            with_companions(&parameter)
         );
         let mut found: Option<Session> = None;
         self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {

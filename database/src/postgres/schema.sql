@@ -257,7 +257,7 @@ OR (message_id NOT LIKE 'thread:%' AND session = (
 ));
 
 -- A session that is a part of another one, such as that of a sub-agent, with that other one: of several logs of one
--- session the one with the call that started it, or else the first with entries. NULL: it is in no log, or not read yet.
+-- session the one with the call that started it, or else the first with entries, a transcript of Cursor last. NULL: it is in no log, or not read yet.
 CREATE VIEW parts AS
 SELECT part.id AS part, (
     SELECT whole.id FROM sessions AS whole
@@ -268,7 +268,8 @@ SELECT part.id AS part, (
         whole.session_id <> coalesce(part.session_id, '') OR whole.id < part.id
         OR coalesce(whole.parent_relation, '') <> 'continuation'
     ) ORDER BY CASE WHEN coalesce(named.entry, naming.entry) IS NOT NULL THEN 0
-                    WHEN coalesce(whole.parent_relation, '') = 'continuation' THEN 2 ELSE 1 END, whole.id LIMIT 1
+                    WHEN coalesce(whole.parent_relation, '') = 'continuation' THEN 2 ELSE 1 END,
+               (SELECT format FROM sources WHERE sources.id = whole.source) = 'cursor-transcript', whole.id LIMIT 1
 ) AS whole
 FROM sessions AS part
 WHERE part.parent_relation = 'sub_agent' OR part.parent_relation = 'continuation';

@@ -2,7 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SessionFilter, companions::fact, project::project, sql::FAILURES};
+use super::{
+    Period, SessionFilter,
+    companions::{fact, repeated},
+    project::project,
+    sql::FAILURES,
+};
 use crate::{Store, StoreError, parameters::Parameters};
 
 /// A file. A relative path is equal in all work trees of a project, and however a log states it.
@@ -125,12 +130,18 @@ impl dyn Store + '_ {
     /// The tools, the most used first.
     pub fn tools(&self, filter: &SessionFilter) -> Result<Vec<ToolTotals>, StoreError> {
         let mut parameters = self.parameters();
-        let condition = filter.entries(&mut parameters);
-        let join = match condition.as_str() {
-            "true" => "",
+        // Without a condition on a session or a time, only the index of the tools is read.
+        let (condition, join) = match filter.matches(&mut parameters).as_str() {
+            "true" if filter.period == Period::ALL => {
+                let repeated = repeated();
+                let of = "SELECT entry FROM tool_calls WHERE session IN";
+                (format!("tool_calls.entry NOT IN ({of} ({repeated}))"), "")
+            }
             _ => {
-                "JOIN entries ON entries.id = tool_calls.entry
-                 JOIN sessions ON sessions.id = entries.session"
+                parameters = self.parameters();
+                let join = "JOIN entries ON entries.id = tool_calls.entry
+                            JOIN sessions ON sessions.id = entries.session";
+                (filter.entries(&mut parameters), join)
             }
         };
         // In the order of the index that holds all of these columns.

@@ -3,7 +3,7 @@
 use foldline_domain::Timestamp;
 
 use super::{
-    companions::{COMPANIONS, fact, is_whole, whole},
+    companions::{COMPANIONS, fact, is_whole, repeated, whole},
     project::project,
     sql::{LATEST, WAITING, like},
     tree::Grouping,
@@ -188,7 +188,8 @@ impl SessionFilter {
 
     /// A condition on rows of `sessions` and on the moment of an entry.
     pub(super) fn entries(&self, parameters: &mut Parameters) -> String {
-        let sessions = self.matches(parameters);
+        let sessions =
+            format!("{} AND sessions.id NOT IN ({})", self.matches(parameters), repeated());
         match self.period {
             Period::ALL => sessions,
             Period { start, end } => {
