@@ -61,6 +61,7 @@ mod serve;
 mod several_files;
 mod signed;
 mod sqlite;
+mod story_of_captures;
 mod titles;
 mod two_threads;
 mod unusable;
