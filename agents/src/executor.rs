@@ -153,7 +153,8 @@ pub struct Format {
     /// The ending of a file that states more about the session of a log, and has its name otherwise:
     /// `.settings.json`.
     pub companion: Option<&'static str>,
-    /// The newest version of the agent whose logs were tested, if the logs state versions.
+    /// The newest version of the agent whose logs were tested. `None` where the logs state no version, as those of
+    /// Antigravity, Cline, Cursor, Goose, Grok, Hermes and Zed: then no version is reported as newer.
     pub tested: Option<&'static str>,
     /// The names of files in these folders that look like logs, and hold no session: `logs.json`.
     pub no_logs: &'static [&'static str],

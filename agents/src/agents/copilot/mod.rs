@@ -69,6 +69,7 @@ type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Copilot {
     const FORMAT: Format = Format::new("copilot", "GitHub Copilot CLI, session events", "copilot")
+        .with_tested("1.0.80")
         .with_homes(&["~/.copilot/session-state"])
         .with_no_logs(&["session-store.db"]);
     type Line<'a> = Event<'a>;

@@ -38,6 +38,7 @@ type Cx<'s> = Context<'s, TextualResult>;
 impl Executor for CopilotChat {
     const FORMAT: Format =
         Format::new("copilot-chat", "GitHub Copilot Chat, session file", "copilot-chat")
+            .with_tested("0.40.0")
             .with_homes(editor_folders![
                 "workspaceStorage/*/chatSessions",
                 "workspaceStorage/*/GitHub.copilot-chat/transcripts",

@@ -41,6 +41,7 @@ pub struct OpencodeSessionMemory {
 
 impl Executor for OpencodeSession {
     const FORMAT: Format = Format::new("opencode-session", "opencode, session", "opencode")
+        .with_tested("2.0.21")
         .with_homes(&[
             // The storage of older releases stays where it was after its sessions were moved to the database.
             // Each channel of releases has a database.

@@ -40,7 +40,8 @@ pub struct QwenMemory {
 type Cx<'s> = Context<'s, TextualResult>;
 
 impl Executor for Qwen {
-    const FORMAT: Format = Format::new("qwen", "Qwen Code, stream-json", "qwen");
+    const FORMAT: Format =
+        Format::new("qwen", "Qwen Code, stream-json", "qwen").with_tested("0.15.6");
     type Line<'a> = QwenJson<'a>;
     type Result = TextualResult;
     type Memory = QwenMemory;
