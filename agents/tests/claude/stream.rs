@@ -295,3 +295,33 @@ fn what_is_strange_is_kept_and_counted() {
     let extra = &odd.entry("toolu_1").metadata.as_ref().unwrap().extra;
     assert_eq!(extra.get("colour").unwrap().get(), "\"red\"");
 }
+
+#[test]
+fn the_windows_of_the_plan_are_limits_of_the_account() {
+    let event = |windows: &str| {
+        format!(
+            r#"{{"type":"rate_limit_event","session_id":"s","uuid":"u","rate_limit_info":{{"status":"allowed",
+            "resetsAt":1790604000,"rateLimitType":"seven_day","isUsingOverage":false{windows}}}}}"#
+        )
+        .replace('\n', " ")
+    };
+    let told = |windows: &[&str]| {
+        let lines: Vec<_> = windows.iter().map(|windows| event(windows)).collect();
+        let run = Replay::of_lines("claude-stream", &lines);
+        assert_eq!((run.warnings(), run.told()), (vec![], vec![]));
+        let limits = run.session().limits.clone().unwrap_or_default();
+        let facts = limits.into_iter().map(|limit| {
+            let end = limit.resets_at.map(|at| at.as_millis() / 1000);
+            (limit.name.to_string(), limit.used_percent, limit.window_minutes, end)
+        });
+        facts.collect::<Vec<_>>()
+    };
+    // A part without its size is no limit.
+    assert_eq!(told(&[""]), []);
+    let seven = |used, end| ("seven_day".to_owned(), used, Some(10_080), Some(end));
+    assert_eq!(told(&[r#","utilization":0.5"#]), [seven(50.0, 1_790_604_000)]);
+    let both = r#","unifiedWindows":{"five_hour":{"utilization":0.25,"resetsAt":1790248200},
+                 "seven_day":{"utilization":0.75,"resetsAt":1790604001}}"#;
+    let five = ("five_hour".to_owned(), 25.0, Some(300), Some(1_790_248_200));
+    assert_eq!(told(&[r#","utilization":0.5"#, both]), [five, seven(75.0, 1_790_604_001)]);
+}

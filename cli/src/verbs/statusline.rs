@@ -113,16 +113,11 @@ impl Hook {
         let windows = self.rate_limits.as_object().into_iter().flatten();
         let windows = windows.filter(|(name, _)| name.len() <= LONGEST_NAME);
         let limits = windows.filter_map(|(name, window)| {
-            let window_minutes = match name.as_str() {
-                "five_hour" => Some(5 * 60),
-                "seven_day" => Some(7 * 24 * 60),
-                _ => None,
-            };
             let end = window.get("resets_at").and_then(Value::as_f64);
             Some(Limit {
                 name: name.as_str().into(),
                 used_percent: window.get("used_percentage")?.as_f64()?,
-                window_minutes,
+                window_minutes: Limit::minutes_of(name),
                 resets_at: end.map(|seconds| Moment::from_millis((seconds * 1000.0) as i64)),
                 at: Some(Moment::from_millis(now)),
             })

@@ -42,6 +42,15 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// The length in minutes of a window with this name, as Claude Code names its windows.
+    pub fn minutes_of(name: &str) -> Option<u64> {
+        match name {
+            "five_hour" => Some(5 * 60),
+            "seven_day" => Some(7 * 24 * 60),
+            _ => None,
+        }
+    }
+
     /// Whether the window has ended: at the time that is stated, or else when its length has passed.
     pub fn is_over(&self, now: Timestamp) -> bool {
         let passed = || {

@@ -119,10 +119,12 @@ impl Executor for ClaudeStream {
             }
             ClaudeStreamJson::Result(result) => memory.result(*result, cx),
             ClaudeStreamJson::Partial(event) => memory.partial(event, cx),
-            ClaudeStreamJson::RateLimit { status: Some(status), kind, utilization } => {
-                memory.rate_limit(status, kind, utilization, cx);
+            ClaudeStreamJson::RateLimit { status, kind, utilization, limits } => {
+                cx.session(Session { limits: Some(limits), ..Session::default() });
+                if let Some(status) = status {
+                    memory.rate_limit(status, kind, utilization, cx);
+                }
             }
-            ClaudeStreamJson::RateLimit { .. } => {}
         }
     }
 

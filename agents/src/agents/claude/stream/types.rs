@@ -52,6 +52,8 @@ pub enum ClaudeStreamJson<'a> {
         kind: Option<Text>,
         /// From 0 to 1.
         utilization: Option<f64>,
+        /// All stated windows.
+        limits: Vec<Limit>,
     },
 }
 
@@ -211,14 +213,39 @@ const TASK: [&str; 10] = [
     "usage",
 ];
 
+/// The longest name of a window in bytes. A longer one is not a name.
+const LONGEST_WINDOW: usize = 100;
+
+/// A window of the plan's limits, of which a part from 0 to 1 is used.
+fn window(name: &str, used: f64, resets_at: Option<Timestamp>) -> Option<Limit> {
+    let window_minutes = Limit::minutes_of(name);
+    let limit = Limit {
+        name: name.into(),
+        used_percent: used * 100.0,
+        window_minutes,
+        resets_at,
+        ..Limit::default()
+    };
+    Some(limit).filter(|_| name.len() <= LONGEST_WINDOW)
+}
+
 fn take_rate_limit<'a>(object: &mut Object<'_>) -> ClaudeStreamJson<'a> {
     let mut info = object.object("rate_limit_info").unwrap_or_default();
-    let limit = ClaudeStreamJson::RateLimit {
-        status: info.text("status"),
-        kind: info.text("rateLimitType"),
-        utilization: info.f64("utilization"),
-    };
-    info.ignore(&["resetsAt", "surpassedThreshold", "unifiedWindows", "isUsingOverage"]);
+    let (status, kind) = (info.text("status"), info.text("rateLimitType"));
+    let utilization = info.f64("utilization");
+    let resets_at = info.timestamp("resetsAt");
+    let of_kind = kind.as_ref().and_then(|kind| window(&kind.decode(), utilization?, resets_at));
+    let mut limits = Vec::from_iter(of_kind);
+    info.within("unifiedWindows", |windows| {
+        for name in ["five_hour", "seven_day"] {
+            windows.within(name, |stated| {
+                let (used, resets_at) = (stated.f64("utilization"), stated.timestamp("resetsAt"));
+                limits.extend(used.and_then(|used| window(name, used, resets_at)));
+            });
+        }
+    });
+    let limit = ClaudeStreamJson::RateLimit { status, kind, utilization, limits };
+    info.ignore(&["surpassedThreshold", "isUsingOverage"]);
     info.ignore(&["overageStatus", "overageResetsAt", "overageDisabledReason"]);
     object.adopt("rate_limit_info", info);
     limit
