@@ -377,6 +377,36 @@ fn sessions_of_hermes_are_lines() {
 }
 
 #[test]
+fn older_files_of_hermes_have_the_same_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join(".hermes");
+    fs::create_dir_all(home.join("sessions")).unwrap();
+    let (old, stored) = (home.join("sessions/7.jsonl"), home.join("sessions/1.jsonl"));
+    let call = json!([{"id": "c1", "function": {"name": "terminal", "arguments": "{\"command\":\"ls\"}"}}]);
+    let messages = [
+        json!({"role": "user", "content": "Net the carp", "timestamp": 1_780_000_011.5}),
+        json!({"role": "assistant", "content": "", "reasoning": "Deep.", "tool_calls": call, "timestamp": 1_780_000_012.5}),
+        json!({"role": "tool", "content": "carp", "tool_call_id": "c1", "timestamp": 1_780_000_013.5}),
+    ];
+    let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    for file in [&old, &stored, &folder.path().join("7.jsonl")] {
+        fs::write(file, &text).unwrap();
+    }
+    // The same messages elsewhere are of an unknown agent.
+    assert_eq!(content(&folder.path().join("7.jsonl")), text);
+    let said = conversation("hermes", &content(&old));
+    let told: Vec<_> = said.entries.iter().map(|it| it.entry_type.name()).collect();
+    assert_eq!(told, ["user_message", "thinking", "tool_use"]);
+    let session = said.summary.session.as_ref().unwrap();
+    assert_eq!(session.session_id.as_ref().unwrap().as_str(), "7");
+    let tool = said.entries[2].tool().unwrap();
+    assert_eq!((tool.status.name(), tool.duration_ms), ("success", Some(1000)));
+    // The database has one of them too.
+    Connection::open(home.join("state.db")).unwrap().execute_batch(HERMES).unwrap();
+    assert_eq!((content(&stored).lines().count(), content(&old).lines().count()), (1, 4));
+}
+
+#[test]
 fn a_database_without_these_tables_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.db");

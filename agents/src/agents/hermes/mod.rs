@@ -1,5 +1,6 @@
-//! Hermes Agent: the sessions in its database, `~/.hermes/state.db`, one for each profile. The files of releases without a
-//! database, `~/.hermes/sessions/<id>.jsonl`, are not read.
+//! Hermes Agent: the sessions in its database, `~/.hermes/state.db`, one for each profile. The files of older
+//! releases, `~/.hermes/sessions/<id>.jsonl`, have the same messages, and one witness. A session that the database has too is
+//! read from there.
 //!
 //! Tokens are those of a whole session, as stated: whether the input includes cached input is not. A session that was
 //! compacted continues in another one, of which it is the parent. That a message states the folder, which newer releases
@@ -31,6 +32,8 @@ impl MessageFormat for HermesFormat {
     const FORMAT: Format = Format::new("hermes", "Hermes Agent, sessions", "hermes").with_homes(&[
         "${HERMES_HOME:-~/.hermes}/state.db",
         "${HERMES_HOME:-~/.hermes}/profiles/*/state.db",
+        "${HERMES_HOME:-~/.hermes}/sessions",
+        "${HERMES_HOME:-~/.hermes}/profiles/*/sessions",
     ]);
     const KEY: &'static str = "hermesSession";
 

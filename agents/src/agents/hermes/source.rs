@@ -1,8 +1,9 @@
-//! [`HermesSource`]: the sessions in Hermes's database, read as lines.
+//! [`HermesSource`]: the sessions in Hermes's database, and in its older files, read as lines.
 
 use std::{
+    fs::File,
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use foldline::source::{Opener, StoredLog};
@@ -12,14 +13,14 @@ use serde_json::{Value, json};
 use super::HermesFormat;
 use crate::{
     dialect::messages::MessageFormat,
-    siblings::{facts, parsed},
-    sqlite::{self, Fields, existing, for_each, has},
+    siblings::{facts, folder_name, objects, parsed},
+    sqlite::{self, Fields, cell, existing, for_each, has},
 };
 
 /// The field of each line with the id of its session.
 const SESSION: &str = HermesFormat::KEY;
 
-/// Opens Hermes's database.
+/// Opens Hermes's database, and the files of sessions next to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HermesSource;
 
@@ -31,6 +32,9 @@ const COLUMNS: &str = "id model billing_provider parent_session_id started_at en
 /// The columns of messages of which something is read. Others repeat a thought for the model's provider.
 const MESSAGE: &str = "role content tool_call_id tool_calls timestamp reasoning reasoning_content";
 
+/// The database, in the folder above that of older files.
+const DATABASE: &str = "state.db";
+
 /// What introduces the folder in a message.
 const FOLDER: &str = "Current working directory: ";
 
@@ -39,7 +43,50 @@ impl Opener for HermesSource {
         let is_hermes = |database: &Connection| {
             has(database, "sessions", "started_at") && has(database, "messages", "tool_calls")
         };
-        sqlite::open(path, head, is_hermes, write)
+        sqlite::open(path, head, is_hermes, write).or_else(|| OlderFile::open(path, head))
+    }
+}
+
+/// A file of a session, of a release without a database: its messages, with the columns that the database has of them.
+#[derive(Debug)]
+struct OlderFile(PathBuf);
+
+impl OlderFile {
+    /// Only the folder shows that messages of this common form are of Hermes: of its home, or of a profile.
+    fn open(path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
+        let folder = path.parent().filter(|folder| folder.ends_with("sessions"))?.parent()?;
+        let is_home = folder.ends_with(".hermes") || folder.join(DATABASE).is_file();
+        let is_profile = folder_name(folder.parent()).is_some_and(|name| name == "profiles");
+        let is_file = path.extension().is_some_and(|extension| extension == "jsonl");
+        if !(is_home || is_profile) || !is_file || !head.starts_with(b"{") {
+            return None;
+        }
+        let (messages, _) = objects(path).ok()?;
+        let first = messages.first()?.as_object()?;
+        let is_it = first.contains_key("role") && first.contains_key("content");
+        let is_other = first.contains_key("type") || first.contains_key("message");
+        (is_it && !is_other).then(|| Box::new(Self(path.to_owned())) as _)
+    }
+
+    /// Whether the database has the session too, which then is read from there.
+    fn is_stored(&self, id: &str) -> bool {
+        let database = self.0.ancestors().nth(2).map(|folder| folder.join(DATABASE));
+        let connection = database.and_then(|database| sqlite::connect(&database).ok());
+        let sql = "SELECT id FROM messages WHERE session_id = ?1 LIMIT 1";
+        connection.is_some_and(|connection| cell::<i64>(&connection, sql, id).is_some())
+    }
+}
+
+impl StoredLog for OlderFile {
+    fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
+        let id = self.0.file_stem().unwrap_or_default().to_string_lossy();
+        let (rows, _) = objects(&self.0)?;
+        writeln!(out, "{}", json!({SESSION: id, "facts": stated(&json!({}), &rows)}))?;
+        let is_stored = self.is_stored(&id);
+        for message in rows.iter().filter(|_| !is_stored) {
+            writeln!(out, "{}", json!({SESSION: id, "message": newer(message)}))?;
+        }
+        Ok(())
     }
 }
 
