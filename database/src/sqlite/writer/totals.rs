@@ -52,9 +52,11 @@ impl SourceWriter<'_> {
     /// Inserts the records that the conversation may end with, and titles of the sessions with other records.
     pub(super) fn add_titles(&self, session: i64, part: &Fold) -> rusqlite::Result<()> {
         for NewLeaf { record, is_next } in &part.leaves {
+            // The last row, not `max(idx)`, for which SQLite would read them all.
             let sql = "INSERT INTO leaves (session, idx, record, crc32)
                        SELECT ?1, idx, ?2, row_crc32(?1, idx, ?2)
-                       FROM (SELECT max(coalesce(max(idx), -1) + ?3, 0) AS idx FROM leaves WHERE session = ?1)
+                       FROM (SELECT max(coalesce((SELECT idx FROM leaves WHERE session = ?1 ORDER BY idx DESC LIMIT 1), -1)
+                                        + ?3, 0) AS idx)
                        WHERE true
                        ON CONFLICT DO UPDATE SET record = excluded.record, crc32 = excluded.crc32";
             run(self.transaction, sql, params![session, record.as_str(), is_next])?;
