@@ -1,8 +1,8 @@
 //! Answers for programs.
 //!
-//! - `GET /api/sessions`: an array of sessions, as `q`, `agent`, `status` (`running`, `waiting`, `failed`, `done`), `project` and
-//!   `time` (`today`, `yesterday`, `7d`, `30d`) choose them, the latest first, or as `sort` (`tokens`, `cost`,
-//!   `duration`, `failures`). It has at most `limit` of them (200, or up to 1000), after the first `offset`. The header
+//! - `GET /api/sessions`: an array of sessions, as `q`, `agent`, `status` (`running`, `waiting`, `failed`, `done`), `project`,
+//!   `model`, `branch` and `time` (`today`, `yesterday`, `7d`, `30d`, `90d`), or `since` and `until` as on the command
+//!   line, choose them, the latest first, or as `sort` (`tokens`, `cost`, `duration`, `failures`). It has at most `limit` of them (200, or up to 1000), after the first `offset`. The header
 //!   `X-Total-Count` is the number of all chosen sessions, and `Link` (RFC 8288) leads to the `first`, the `prev` and
 //!   the `next` part.
 //! - `GET /api/sessions/ID`: the conversation, as `foldline replay --format conversation` gives it.

@@ -100,6 +100,15 @@ impl Chart {
         }
     }
 
+    /// Gives series other names, where there are any.
+    pub(super) fn rename(&mut self, name: impl Fn(&str) -> Option<String>) {
+        for series in &mut self.series {
+            if let Some(name) = name(series) {
+                *series = name;
+            }
+        }
+    }
+
     /// Combines all series after the first few.
     pub(super) fn sum_up(&mut self, most: usize) {
         if self.series.len() <= most.saturating_add(1) {

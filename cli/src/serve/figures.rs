@@ -5,171 +5,256 @@ use std::collections::BTreeSet;
 use foldline_database::{
     Store,
     query::{Period, SessionFilter, ToolTotals},
-    usage::{PricedMessage, SessionUsage, all_tokens},
+    usage::{PricedMessage, SessionUsage, UsageSum, all_tokens},
 };
-use foldline_domain::pricing::{Cost, CostBasis};
-use jiff::{Zoned, civil::Date};
-use serde::Deserialize;
+use foldline_domain::{
+    TokenUsage,
+    pricing::{Cost, CostBasis},
+};
+use jiff::{Timestamp, Zoned, civil::Date};
 
 use super::{
     app::App,
     chart::{Chart, Part},
+    failed::Failed,
+    filter::{Filter, Time},
 };
 use crate::{
     error::Error,
-    verbs::usage::{By, Used},
+    verbs::usage::{By, Used, groups},
 };
 
 /// More days than these are added up by month.
 const MOST_DAYS: usize = 100;
 
-/// The largest number of separately displayed models; the others are combined.
-const MOST_MODELS: usize = 5;
+/// The largest number of separately displayed parts of bars; the others are combined.
+const MOST_PARTS: usize = 5;
 
-/// The request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Asked {
-    /// The shortest time with use, from 30 days on, unless another is asked for.
-    pub(super) time: Option<Time>,
-    pub(super) by: Stack,
-}
+/// The name of what no log states.
+pub(super) const NOT_STATED: &str = "not stated";
 
-/// The time range.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(super) enum Time {
-    #[serde(rename = "7d")]
-    Week,
-    #[default]
-    #[serde(rename = "30d")]
+/// What usage is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dimension {
+    Day,
     Month,
-    #[serde(rename = "90d")]
-    Quarter,
-    #[serde(rename = "all")]
-    All,
-}
-
-/// The parts of a bar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Stack {
-    #[default]
-    Kind,
+    Agent,
+    Project,
+    Session,
     Model,
+    Branch,
+    /// Input, output and what was cached.
+    Kind,
 }
 
-/// The usage, and the results of the tools.
+impl Dimension {
+    /// All of them, with their names in an address and for people.
+    pub(super) const ALL: [(Self, &'static str, &'static str); 8] = [
+        (Self::Day, "day", "Day"),
+        (Self::Month, "month", "Month"),
+        (Self::Agent, "agent", "Agent"),
+        (Self::Project, "project", "Project"),
+        (Self::Session, "session", "Session"),
+        (Self::Model, "model", "Model"),
+        (Self::Branch, "branch", "Branch"),
+        (Self::Kind, "kind", "Kind"),
+    ];
+
+    pub(super) fn named(name: &str) -> Result<Self, Failed> {
+        let found = Self::ALL.into_iter().find(|(_, known, _)| *known == name);
+        found.map(|(it, ..)| it).ok_or_else(|| {
+            let known = Self::ALL.map(|(_, name, _)| name).join(", ");
+            Failed::not_understood(&format!("by: unknown value `{name}`, expected one of {known}"))
+        })
+    }
+
+    /// The names in an address and for people.
+    pub(super) fn names(self) -> (&'static str, &'static str) {
+        let found = Self::ALL.into_iter().find(|(it, ..)| *it == self);
+        found.map_or(("", ""), |(_, name, words)| (name, words))
+    }
+
+    /// The same of `foldline usage`, which has a row for each value.
+    fn by(self) -> Option<By> {
+        match self {
+            Self::Day => Some(By::Day),
+            Self::Month => Some(By::Month),
+            Self::Agent => Some(By::Agent),
+            Self::Project => Some(By::Project),
+            Self::Session => Some(By::Session),
+            Self::Model => Some(By::Model),
+            Self::Branch => Some(By::Branch),
+            Self::Kind => None,
+        }
+    }
+}
+
+/// The usage of the sessions that a filter chooses, and the results of their tools.
 pub(super) struct Usage {
-    /// The shown time.
-    pub(super) time: Time,
+    pub(super) by: Dimension,
+    /// A row for each value, as `foldline usage` gives them; none for kinds.
+    pub(super) rows: Vec<Sum>,
+    pub(super) total: Sum,
+    /// Bars of days, or of months if there are too many days.
     pub(super) cost: Chart,
     pub(super) tokens: Chart,
-    pub(super) total_cost: Option<Cost>,
-    pub(super) total_tokens: u64,
     /// The reasons for unknown costs, in sentences.
     pub(super) notes: Vec<String>,
     pub(super) tools: Vec<ToolTotals>,
 }
 
+/// What was used under one key.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    /// The value of the dimension; `None` where no log states it.
+    pub(super) key: Option<String>,
+    /// The title of a session.
+    pub(super) title: Option<String>,
+    pub(super) sessions: usize,
+    pub(super) tokens: TokenUsage,
+    pub(super) cost: Option<Cost>,
+}
+
+impl Sum {
+    fn new(key: Option<String>, sum: &UsageSum<'_>) -> Self {
+        let UsageSum { sessions, tokens, cost } = sum;
+        Self { key, title: None, sessions: sessions.len(), tokens: *tokens, cost: *cost }
+    }
+}
+
 impl Usage {
     /// Whether anything was used.
     pub(super) fn is_any(&self) -> bool {
-        self.total_tokens > 0 || self.total_cost.is_some()
+        all_tokens(&self.total.tokens) > 0 || self.total.cost.is_some()
     }
 }
 
-impl Time {
-    /// All of them, with their names and their days.
-    pub(super) const ALL: [(Self, &'static str, Option<i64>); 4] = [
-        (Self::Week, "7d", Some(7)),
-        (Self::Month, "30d", Some(30)),
-        (Self::Quarter, "90d", Some(90)),
-        (Self::All, "all", None),
-    ];
-
-    fn days(self) -> Option<i64> {
-        Self::ALL.into_iter().find(|(time, ..)| *time == self)?.2
-    }
-}
-
+/// The usage of the chosen sessions in the chosen time.
 pub(super) fn read(
     app: &App,
     database: &dyn Store,
-    asked: Asked,
+    filter: &Filter,
+    by: Dimension,
     now: &Zoned,
 ) -> Result<Usage, Error> {
-    let sessions = database.usage(&SessionFilter::default())?;
-    let within = |time: Time| within(app, database, &sessions, (time, asked.by), now);
-    if let Some(time) = asked.time {
-        return within(time);
-    }
-    for time in [Time::Month, Time::Quarter] {
-        let usage = within(time)?;
-        if usage.is_any() {
-            return Ok(usage);
+    let filter = asked(app, filter, now)?;
+    let sessions = database.usage(&filter)?;
+    let mut usage = used(app, &sessions, by, &filter, now);
+    usage.tools = database.tools(&filter)?;
+    if by == Dimension::Session {
+        let titles = database.titles()?;
+        let title = |id: Option<&String>| titles.get(id?).cloned();
+        usage.rows.iter_mut().for_each(|row| row.title = title(row.key.as_ref()));
+        for chart in [&mut usage.cost, &mut usage.tokens] {
+            chart.rename(|id| titles.get(id).cloned());
         }
     }
-    within(Time::All)
+    Ok(usage)
 }
 
-fn within(
+/// The usage of the shortest time with use, from 30 days on.
+pub(super) fn recent(
     app: &App,
     database: &dyn Store,
-    sessions: &[SessionUsage],
-    (time, by): (Time, Stack),
     now: &Zoned,
-) -> Result<Usage, Error> {
-    // Whole days, today among them.
-    let first =
-        time.days().and_then(|days| now.date().checked_sub(jiff::Span::new().days(days - 1)).ok());
-    let start = first.and_then(|first| first.to_zoned(app.zone.clone()).ok());
-    let start = start.map_or(Period::ALL.start, |start| start.timestamp().as_millisecond());
-    let period = Period { start, ..Period::ALL };
-    let filter = SessionFilter { period, ..SessionFilter::default() };
-    let tools = database.tools(&filter)?;
-    let days = first.map(|first| (first, now.date()));
-    Ok(Usage { tools, ..used(app, sessions, (time, by), &filter, days) })
+) -> Result<(Filter, Usage), Error> {
+    let sessions = database.usage(&SessionFilter::default())?;
+    let within = |time: Time| {
+        let filter = Filter { time, ..Filter::default() };
+        let usage = used(app, &sessions, Dimension::Day, &asked(app, &filter, now)?, now);
+        Ok((filter, usage))
+    };
+    for time in [Time::Month, Time::Quarter] {
+        let found = within(time)?;
+        if found.1.is_any() {
+            return Ok(found);
+        }
+    }
+    within(Time::Any)
+}
+
+/// The filter of `foldline usage`: it is not about rows of a list.
+fn asked(app: &App, filter: &Filter, now: &Zoned) -> Result<SessionFilter, Error> {
+    let chosen = filter.chosen(&app.zone, now.timestamp().as_millisecond())?;
+    let SessionFilter { is_listed, grouping, limit, offset, .. } = SessionFilter::default();
+    Ok(SessionFilter { is_listed, grouping, limit, offset, ..chosen })
 }
 
 fn used(
     app: &App,
     sessions: &[SessionUsage],
-    (time, stack): (Time, Stack),
+    dimension: Dimension,
     filter: &SessionFilter,
-    days: Option<(Date, Date)>,
+    now: &Zoned,
 ) -> Usage {
     let used = Used::new(sessions, filter, &app.prices);
-    let total = used.total();
-    let day = |row: &PricedMessage<'_>| By::Day.value(row, &app.zone);
-    let known: BTreeSet<_> = used.rows.iter().filter_map(day).collect();
-    // Days without use are gaps.
-    let date = |day: Option<&String>| day?.parse::<Date>().ok();
-    let days = days.or_else(|| date(known.first()).zip(date(known.last())));
-    let count = days.map_or(0, |(first, last)| (last - first).get_days());
-    let is_long = usize::try_from(count).is_ok_and(|count| count > MOST_DAYS);
-    let (by, days) = if is_long { (By::Month, None) } else { (By::Day, days) };
-    let bars = |parts: fn(&PricedMessage<'_>) -> Vec<Part>| {
-        let rows = used.rows.iter().map(|row| (by.value(row, &app.zone), parts(row)));
+    let rows = dimension.by().map_or_else(Vec::new, |by| groups(&used, &[by], &app.zone));
+    let rows =
+        rows.into_iter().map(|group| Sum::new(group.key.into_iter().next().flatten(), &group.sum));
+    let (unit, days) = bars_of(&used, dimension, filter.period, now);
+    let bars = |parts: &dyn Fn(&PricedMessage<'_>) -> Vec<Part>| {
+        let rows = used.rows.iter().map(|row| (unit.value(row, &app.zone), parts(row)));
         Chart::new(rows, days)
     };
-    let (mut cost, mut tokens) = match stack {
-        Stack::Kind => (bars(cost_by_basis), bars(tokens_by_kind)),
-        Stack::Model => (bars(cost_by_model), bars(tokens_by_model)),
+    let value = |row: &PricedMessage<'_>| {
+        let value = dimension.by().and_then(|by| by.value(row, &app.zone));
+        value.unwrap_or_else(|| NOT_STATED.to_owned())
     };
-    // A model has the same colour in both.
+    let (mut cost, mut tokens) = match dimension {
+        Dimension::Day | Dimension::Month | Dimension::Kind => {
+            (bars(&cost_by_basis), bars(&tokens_by_kind))
+        }
+        _ => {
+            let costs = |row: &PricedMessage<'_>| {
+                row.cost.map(|cost| (value(row), cost.into())).into_iter().collect()
+            };
+            let tokens =
+                |row: &PricedMessage<'_>| vec![(value(row), all_tokens(&row.message.usage).into())];
+            (bars(&costs), bars(&tokens))
+        }
+    };
+    // A value has the same colour in both.
     tokens.order_as(&cost.series);
     for chart in [&mut cost, &mut tokens] {
-        chart.sum_up(if stack == Stack::Model { MOST_MODELS } else { usize::MAX });
+        chart.sum_up(MOST_PARTS);
     }
     Usage {
-        time,
+        by: dimension,
+        rows: rows.collect(),
+        total: Sum::new(None, &used.total()),
         cost,
         tokens,
-        total_cost: total.cost,
-        total_tokens: all_tokens(&total.tokens),
         notes: used.notes(),
         tools: Vec::new(),
     }
+}
+
+/// What a bar stands for, and the first and the last day, since days without use are gaps.
+fn bars_of(
+    used: &Used<'_>,
+    dimension: Dimension,
+    period: Period,
+    now: &Zoned,
+) -> (By, Option<(Date, Date)>) {
+    let zone = now.time_zone();
+    let date = |millis: i64| {
+        Timestamp::from_millisecond(millis).ok().map(|at| at.to_zoned(zone.clone()).date())
+    };
+    let known_moments: BTreeSet<_> = used.rows.iter().filter_map(|row| row.message.of.at).collect();
+    let known = |at: Option<&foldline_domain::Timestamp>| date(at?.as_millis());
+    let first = match period.start {
+        start if start == Period::ALL.start => known(known_moments.first()),
+        start => date(start),
+    };
+    let last = match period.end {
+        end if end != Period::ALL.end => date(end.saturating_sub(1)),
+        _ if period == Period::ALL => known(known_moments.last()),
+        _ => Some(now.date()),
+    };
+    let days = first.zip(last);
+    let count = days.map_or(0, |(first, last)| (last - first).get_days());
+    let is_long = usize::try_from(count).is_ok_and(|count| count > MOST_DAYS);
+    if is_long || dimension == Dimension::Month { (By::Month, None) } else { (By::Day, days) }
 }
 
 fn cost_by_basis(row: &PricedMessage<'_>) -> Vec<Part> {
@@ -180,27 +265,19 @@ fn cost_by_basis(row: &PricedMessage<'_>) -> Vec<Part> {
     row.cost.map(|cost| (word(cost).to_owned(), cost.into())).into_iter().collect()
 }
 
-fn cost_by_model(row: &PricedMessage<'_>) -> Vec<Part> {
-    row.cost.map(|cost| (model(row), cost.into())).into_iter().collect()
+fn tokens_by_kind(row: &PricedMessage<'_>) -> Vec<Part> {
+    kinds(&row.message.usage).map(|(kind, count)| (kind.to_owned(), count.into())).into()
 }
 
-fn tokens_by_kind(row: &PricedMessage<'_>) -> Vec<Part> {
-    let usage = &row.message.usage;
+/// The tokens by kind, which together are all tokens.
+pub(super) fn kinds(usage: &TokenUsage) -> [(&'static str, u64); 4] {
     let input = usage.input_tokens.unwrap_or(0);
-    let cached = usage.cache_read_tokens.unwrap_or(0).min(input);
+    let read = usage.cache_read_tokens.unwrap_or(0).min(input);
+    let written = usage.cache_write_tokens.unwrap_or(0).min(input - read);
     [
-        ("from cache", cached),
-        ("other input", input - cached),
+        ("cache read", read),
+        ("cache write", written),
+        ("other input", input - read - written),
         ("output", usage.output_tokens.unwrap_or(0)),
     ]
-    .map(|(kind, count)| (kind.to_owned(), count.into()))
-    .into()
-}
-
-fn tokens_by_model(row: &PricedMessage<'_>) -> Vec<Part> {
-    vec![(model(row), all_tokens(&row.message.usage).into())]
-}
-
-fn model(row: &PricedMessage<'_>) -> String {
-    row.message.of.model.clone().unwrap_or_else(|| "unknown".to_owned())
 }

@@ -1,7 +1,7 @@
 //! [`Filter`]: selects and sorts the sessions of the list.
 
 use foldline_database::query::{Grouping, Period, SessionFilter, SessionOrder, StateFilter};
-use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, tz::TimeZone};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::counts::Counts;
@@ -29,7 +29,14 @@ pub(super) struct Filter {
     pub(super) status: String,
     /// The last part of the folder that the agent worked in.
     pub(super) project: String,
+    pub(super) model: String,
+    pub(super) branch: String,
     pub(super) time: Time,
+    /// The first and the last day, in place of a named time; also a month or another time, as on the command line.
+    #[serde(deserialize_with = "when")]
+    pub(super) since: String,
+    #[serde(deserialize_with = "when")]
+    pub(super) until: String,
     pub(super) sort: SessionOrder,
     /// The number of sessions before the first one.
     pub(super) offset: u32,
@@ -45,7 +52,11 @@ impl Default for Filter {
             agent: String::new(),
             status: String::new(),
             project: String::new(),
+            model: String::new(),
+            branch: String::new(),
             time: Time::Any,
+            since: String::new(),
+            until: String::new(),
             sort: SessionOrder::Latest,
             offset: 0,
             limit: PAGE,
@@ -69,7 +80,9 @@ impl Filter {
                 "done" => Some(StateFilter::DoneBefore(since)),
                 _ => None,
             },
-            period: self.period(zone)?,
+            model: stated(&self.model),
+            branch: stated(&self.branch),
+            period: self.period(zone, now)?,
             is_listed: true,
             grouping: Grouping::Trees,
             offset: self.offset as usize,
@@ -78,13 +91,22 @@ impl Filter {
         })
     }
 
-    fn period(&self, zone: &TimeZone) -> Result<Period, Error> {
-        let named = || when::parse(self.time_name(), zone);
-        match self.time {
-            Time::Any => Ok(Period::ALL),
-            Time::Today | Time::Yesterday => named(),
-            Time::Week | Time::Month => Ok(Period { end: Period::ALL.end, ..named()? }),
+    /// The moments of the chosen days: whole days, today among the last ones.
+    fn period(&self, zone: &TimeZone, now: i64) -> Result<Period, Error> {
+        let stated = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let (mut since, mut until) = (stated(&self.since), stated(&self.until));
+        if since.is_none() && until.is_none() {
+            (since, until) = match self.time {
+                Time::Any => (None, None),
+                Time::Today | Time::Yesterday => {
+                    (stated(self.time_name()), stated(self.time_name()))
+                }
+                Time::Week => (first_day(7, zone, now), None),
+                Time::Month => (first_day(30, zone, now), None),
+                Time::Quarter => (first_day(90, zone, now), None),
+            };
         }
+        when::period(since.as_deref(), until.as_deref(), zone)
     }
 
     /// The address of the sessions with these choices, below a path.
@@ -97,7 +119,11 @@ impl Filter {
             ("agent", &self.agent),
             ("status", &self.status),
             ("project", &self.project),
+            ("model", &self.model),
+            ("branch", &self.branch),
             ("time", self.time_name()),
+            ("since", &self.since),
+            ("until", &self.until),
             ("sort", self.sort_name()),
             ("offset", &offset),
             ("limit", &limit),
@@ -122,6 +148,18 @@ impl Filter {
     pub(super) fn sort_name(&self) -> &'static str {
         ORDERS.into_iter().find(|(sort, ..)| *sort == self.sort).map_or("", |it| it.1)
     }
+}
+
+/// The first of the last days, of which today is one.
+fn first_day(days: i64, zone: &TimeZone, now: i64) -> Option<String> {
+    let today = Timestamp::from_millisecond(now).ok()?.to_zoned(zone.clone()).date();
+    Some(today.checked_sub(Span::new().days(days - 1)).ok()?.to_string())
+}
+
+/// A time as on the command line, or nothing.
+fn when<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    let text = String::deserialize(value)?;
+    if text.is_empty() { Ok(text) } else { when::check(&text).map_err(D::Error::custom) }
 }
 
 /// A text to search for, which is short enough.
@@ -188,7 +226,7 @@ pub(super) struct Known {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Time {
     #[default]
-    #[serde(rename = "")]
+    #[serde(rename = "", alias = "all")]
     Any,
     Today,
     Yesterday,
@@ -196,16 +234,19 @@ pub(super) enum Time {
     Week,
     #[serde(rename = "30d")]
     Month,
+    #[serde(rename = "90d")]
+    Quarter,
 }
 
 impl Time {
     /// All of them, with their names in an address and for people.
-    pub(super) const ALL: [(Self, &'static str, &'static str); 5] = [
+    pub(super) const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Any, "", "Any time"),
         (Self::Today, "today", "Today"),
         (Self::Yesterday, "yesterday", "Yesterday"),
         (Self::Week, "7d", "Last 7 days"),
         (Self::Month, "30d", "Last 30 days"),
+        (Self::Quarter, "90d", "Last 90 days"),
     ];
 }
 

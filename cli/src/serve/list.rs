@@ -17,7 +17,7 @@ use super::{
     counts::Counts,
     events,
     failed::Failed,
-    figures::{self, Asked},
+    figures,
     filter::{Filter, Known},
     glance, page,
     request::{FIGURES, Query, SEARCH, asking},
@@ -94,10 +94,9 @@ fn found(app: &App, database: &dyn Store, filter: &Filter) -> Result<Sessions, E
 /// The charts above the list: the last days with use.
 pub(super) async fn charts(State(app): State<Arc<App>>) -> Result<Html<String>, Failed> {
     let made = asking(&app, FIGURES, move |app, database| {
-        let asked = Asked::default();
-        let usage =
-            figures::read(app, database, asked, &Zoned::now().with_time_zone(app.zone.clone()))?;
-        Ok(page::charts(&usage).into_string())
+        let now = Zoned::now().with_time_zone(app.zone.clone());
+        let (filter, usage) = figures::recent(app, database, &now)?;
+        Ok(page::charts(&usage, &filter).into_string())
     });
     Ok(Html(made.await?))
 }

@@ -4,7 +4,7 @@ use std::{error::Error as _, sync::Arc, time::Duration};
 
 use axum::{
     extract::{self, FromRequestParts},
-    http::{HeaderMap, request::Parts},
+    http::{HeaderMap, Uri, request::Parts},
 };
 use foldline_database::Store;
 use foldline_domain::store::UpdateId;
@@ -29,7 +29,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Failed;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failed> {
-        match extract::Query::try_from_uri(&parts.uri) {
+        Self::of(&parts.uri)
+    }
+}
+
+impl<T: DeserializeOwned> Query<T> {
+    /// The parameters in an address.
+    pub(super) fn of(address: &Uri) -> Result<Self, Failed> {
+        match extract::Query::try_from_uri(address) {
             Ok(extract::Query(asked)) => Ok(Self(asked)),
             Err(wrong) => {
                 let why = wrong.source().map_or_else(|| wrong.to_string(), ToString::to_string);

@@ -47,6 +47,8 @@ fn it_finds_nothing_serious() {
         "?q=nothing-like-this",
         "?q=look",
         "usage",
+        "usage?by=session&model=a&since=2026-01-01",
+        "?since=2026-01-01&model=a",
     ];
     let served = pages.map(|page| format!("{}{page}", server.link));
     let exported = exported(folder.path(), &logs);

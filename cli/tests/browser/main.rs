@@ -28,3 +28,4 @@ mod pictures;
 mod session;
 mod tabs;
 mod time;
+mod usage;

@@ -41,6 +41,8 @@ fn nothing_is_wider_than_it() {
         "sessions/none",
         "?q=nothing-like-this",
         "usage",
+        "usage?by=session&model=a&since=2026-01-01",
+        "?since=2026-01-01&model=a",
     ] {
         browser.open(&format!("{}{page}", server.link));
         assert_eq!(browser.get("screen.width"), json!(390));

@@ -111,7 +111,10 @@ fn a_refusal_is_a_page_for_a_browser_and_json_for_a_program() {
     let host = ("Host", &*server.address);
     let browser = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     for (path, status, why) in [
-        ("/?since=nonsense", 400, "unknown field `since`"),
+        ("/?from=nonsense", 400, "unknown field `from`"),
+        ("/?since=nonsense", 400, "since: give today, yesterday"),
+        ("/usage?by=nonsense", 400, "by: unknown value `nonsense`"),
+        ("/usage?from=nonsense", 400, "unknown field `from`"),
         ("/?time=nonsense", 400, "time: unknown variant `nonsense`"),
         ("/?status=nonsense", 400, "unknown status `nonsense`"),
         ("/?offset=-1", 400, "offset: invalid digit"),
@@ -134,7 +137,7 @@ fn a_refusal_is_a_page_for_a_browser_and_json_for_a_program() {
         assert!(answer.body.contains(why) && answer.body.lines().count() == 1, "{path}");
     }
     for (path, status, why) in [
-        ("/api/sessions?since=nonsense", 400, "unknown field `since`"),
+        ("/api/sessions?from=nonsense", 400, "unknown field `from`"),
         ("/api/sessions?limit=0", 400, "0 is not a number from 1 to 1000"),
         ("/api/sessions?limit=1001", 400, "1001 is not a number from 1 to 1000"),
         ("/api/sessions/none", 404, "There is no such session."),

@@ -60,14 +60,104 @@ fn charts_have_the_numbers_of_the_terminal() {
         assert!(row.contains(&format!("<td class=\"bad\">{}</td>", tool["failures"])), "{row}");
     }
     // Every chart can be read without seeing it.
-    assert_eq!(
-        page.matches("role=\"img\" aria-label=").count(),
-        page.matches("as a table").count()
-    );
+    assert_eq!(page.matches("<figure").count(), page.matches("as a table</summary>").count());
     assert!(!page.contains("style="));
     let kinds = server.body("/usage?time=all");
-    assert!(kinds.contains("from cache") && kinds.contains("estimated"));
+    assert!(kinds.contains("cache read") && kinds.contains("estimated"));
     assert!(server.body("/usage?time=7d").contains("No call failed."));
+}
+
+/// The texts of the cells of each row of the table of usage, without markup.
+fn rows(page: &str) -> Vec<Vec<String>> {
+    let table = page.split("id=\"sums\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let text = |cell: &str| {
+        let mut is_text = true;
+        let cell: String = cell
+            .chars()
+            .filter(|&c| match c {
+                '<' | '>' => {
+                    is_text = c == '>';
+                    false
+                }
+                _ => is_text,
+            })
+            .collect();
+        cell
+    };
+    let cells = |row: &str| {
+        let cells = row.replace("<td", "<th").replace("</td", "</th");
+        let cells = cells.split("</th>").map(|cell| cell.split_once("<th").map_or("", |it| it.1));
+        let cells = cells.map(|cell| text(cell.split_once('>').map_or("", |it| it.1)));
+        let mut cells: Vec<_> = cells.collect();
+        cells.truncate(8);
+        cells
+    };
+    table.split("<tr>").skip(2).map(cells).collect()
+}
+
+#[test]
+fn the_table_has_the_rows_of_the_terminal_whatever_usage_is_divided_by() {
+    let (_folder, logs) = folder();
+    for (name, model, tokens) in
+        [("one", "claude-opus-4-1-20250805", 1_234_567), ("two", "claude-haiku-4-5-20251001", 30)]
+    {
+        fs::write(logs.join(format!("{name}.jsonl")), uncosted(name, model, tokens)).unwrap();
+    }
+    fs::write(logs.join("droid.jsonl"), answered(40, 3)).unwrap();
+    let server = Server::start(&logs, &["--timezone", "UTC"]);
+    let db = logs.with_extension("db");
+    let grouped = |value: &Value| {
+        let digits = value.as_u64().map(|count| count.to_string()).unwrap_or_default();
+        let digits: Vec<char> = digits.chars().rev().collect();
+        let parts: Vec<String> = digits.chunks(3).map(|part| part.iter().rev().collect()).collect();
+        parts.into_iter().rev().collect::<Vec<_>>().join(",")
+    };
+    for (filter, more) in [
+        ("", vec![]),
+        ("&agent=claude-code", vec!["--agent", "claude-code"]),
+        ("&model=opus", vec!["--model", "opus"]),
+        ("&project=repo", vec!["--project", "repo"]),
+        ("&since=2026-02&until=2026-02-20", vec!["--since", "2026-02", "--until", "2026-02-20"]),
+    ] {
+        for by in ["day", "month", "agent", "project", "session", "model", "branch"] {
+            let page = server.body(&format!("/usage?by={by}{filter}"));
+            let expected = answer(&[&["usage", "--by", by], &*more].concat(), &db);
+            let expected = expected.as_array().unwrap();
+            let mut found = rows(&page);
+            assert_eq!(found.pop().unwrap()[0], "Total");
+            assert_eq!(found.len(), expected.len(), "{by} {filter}");
+            for (found, expected) in found.iter().zip(expected) {
+                let context = format!("{by} {filter}: {found:?} {expected}");
+                if by != "session" {
+                    assert_eq!(
+                        found[0],
+                        expected[by].as_str().unwrap_or("not stated"),
+                        "{context}"
+                    );
+                }
+                let is_exact =
+                    expected["cost_basis"] == "logged" || expected["cost_basis"].is_null();
+                assert_eq!(found[1].starts_with('≈'), !is_exact, "{context}");
+                for (cell, column) in [
+                    (3, "input_tokens"),
+                    (4, "output_tokens"),
+                    (5, "cache_read_tokens"),
+                    (6, "cache_write_tokens"),
+                    (7, "sessions"),
+                ] {
+                    assert_eq!(found[cell], grouped(&expected[column]), "{column}: {context}");
+                }
+            }
+        }
+    }
+    // A row leads to the sessions that it is about, and the filter is the same there.
+    let page = server.body("/usage?by=model&agent=claude-code");
+    let link = "/?agent=claude-code&amp;model=claude-haiku-4-5-20251001";
+    assert!(page.contains(&format!("<a href=\"{link}\">claude-haiku-4-5-20251001</a>")), "{page}");
+    let list = server.body(&link.replace("&amp;", "&"));
+    assert!(list.contains("Ask two") && !list.contains("Ask one"));
+    assert!(list.contains("<input type=\"hidden\" name=\"model\""));
+    assert!(list.contains("href=\"/usage?agent=claude-code&amp;model=claude-haiku-4-5-20251001\""));
 }
 
 #[test]

@@ -51,9 +51,20 @@ pub fn grouped(n: u64) -> String {
     grouped
 }
 
-/// `$1.23`, `$0.0042`.
+/// `$12,345.67`, `$1.23`, `$0.0042`.
 pub fn dollars(amount: f64) -> String {
-    if amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+    if amount.abs() < 1.0 { format!("${amount:.4}") } else { cents(amount) }
+}
+
+/// `$12,345.67`, `$0.01`.
+pub fn cents(amount: f64) -> String {
+    let rounded = format!("{:.2}", amount.abs());
+    let sign = if amount < 0.0 { "-" } else { "" };
+    let (whole, cents) = rounded.split_once('.').unwrap_or((&rounded, "00"));
+    match whole.parse() {
+        Ok(whole) => format!("${sign}{}.{cents}", grouped(whole)),
+        Err(_) => format!("${amount:.2}"),
+    }
 }
 
 /// `1 line`, `2 lines`, `12,345 entries`.

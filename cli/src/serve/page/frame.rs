@@ -44,7 +44,7 @@ pub(super) fn money(dollars: f64, is_estimated: bool) -> String {
     let mark = if is_estimated { "≈ " } else { "" };
     match dollars < 0.01 {
         true => format!("{mark}{}", human::dollars(dollars)),
-        false => format!("{mark}${dollars:.2}"),
+        false => mark.to_owned() + &human::cents(dollars),
     }
 }
 

@@ -5,7 +5,10 @@ use foldline_render::{html::agent_family, human};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::frame::{brand, help, help_button, icon, line, money, page};
+use super::{
+    chosen::chosen,
+    frame::{brand, help, help_button, icon, line, money, page},
+};
 use crate::serve::{
     filter::{Filter, Known, ORDERS, Time},
     row_detail::RowDetail,
@@ -35,7 +38,7 @@ pub(in crate::serve) fn list(
     let body = html! {
         header.top { (brand()) div.crumbs {} (help_button()) }
         main.page {
-            (lead(known, now, zone))
+            (lead(filter, known, now, zone))
             (filters(filter, known))
             div #list data-events="/events" { (rows(sessions, filter, zone)) }
         }
@@ -46,7 +49,7 @@ pub(in crate::serve) fn list(
 }
 
 /// What there is, and charts, which the script asks for: they take longer than the list.
-fn lead(known: &Known, now: &Markup, zone: &TimeZone) -> Markup {
+fn lead(filter: &Filter, known: &Known, now: &Markup, zone: &TimeZone) -> Markup {
     let zone = Timestamp::now().to_zoned(zone.clone()).strftime("%Z").to_string();
     html! {
         div.lead {
@@ -56,7 +59,7 @@ fn lead(known: &Known, now: &Markup, zone: &TimeZone) -> Markup {
                     (human::number_of(known.counts.total, "session"))
                     " by " (human::number_of(known.agents.len(), "agent"))
                     " in " (human::number_of(known.projects.len(), "project"))
-                    ", times in " (line(&zone)) ", " a href="/usage" { "usage and tools" }
+                    ", times in " (line(&zone)) ", " a #usage-link href=(filter.from(0).address("/usage")) { "usage and tools" }
                 }
                 (now)
             }
@@ -90,13 +93,14 @@ fn filters(filter: &Filter, known: &Known) -> Markup {
             (select("project", "Project", &filter.project, &[("", "All projects")], &known.projects))
             (select("time", "Time", filter.time_name(), &Time::ALL.map(|(_, name, words)| (name, words)), &[]))
             (select("sort", "Order", filter.sort_name(), &ORDERS.map(|(_, name, words)| (name, words)), &[]))
+            (chosen(filter, true, &|filter| filter.address("/")))
             noscript { button.btn { "Search" } }
         }
     }
 }
 
 /// A selection of named choices, followed by names from logs.
-fn select(
+pub(super) fn select(
     name: &str,
     label: &str,
     chosen: &str,
@@ -107,6 +111,10 @@ fn select(
         select.field name=(name) aria-label=(label) autocomplete="off" {
             @for (value, words) in named {
                 option value=(value) selected[chosen == *value] { (words) }
+            }
+            // A path, for example, where the others are names.
+            @if !chosen.is_empty() && !named.iter().any(|(value, _)| *value == chosen) && !others.iter().any(|it| it == chosen) {
+                option value=(chosen) selected { (line(chosen)) }
             }
             @for other in others {
                 option value=(other) selected[chosen == other] { (line(other)) }

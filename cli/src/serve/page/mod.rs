@@ -2,6 +2,7 @@
 
 mod changes;
 mod chart;
+mod chosen;
 mod dock;
 mod explain;
 mod frame;
@@ -40,6 +41,7 @@ const SCRIPT: &str = concat!(
     include_str!("script/keys.js"),
     include_str!("script/now.js"),
     include_str!("script/list.js"),
+    include_str!("script/usage.js"),
     include_str!("script/gaps.js"),
     include_str!("script/changes.js"),
     include_str!("script/parts.js"),

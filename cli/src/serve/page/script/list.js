@@ -42,6 +42,7 @@ function startList(list) {
       // Back undoes a choice, not a letter.
       if (isTyped) history.replaceState(null, "", address);
       else history.pushState(null, "", address);
+      byId("usage-link").search = query;
       refresh().catch(console.error);
     }, 150);
   }

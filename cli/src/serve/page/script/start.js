@@ -3,3 +3,4 @@
 root.dataset.script = "on";
 if (byId("list")) startList(byId("list"));
 if (byId("feed")) startSession(byId("feed"));
+if (byId("usage")) startUsage(byId("usage"), byId("asked"));
