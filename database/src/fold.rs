@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use foldline_domain::{
-    Authority, CorrId, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position,
-    Session, Text, Timestamp, TokenUsage, Warning, WarningKind,
+    ActiveTime, Activity, Authority, CorrId, DomainEvent, Located, NormalizedEntry,
+    NormalizedEntryType, Position, Session, Text, Timestamp, TokenUsage, Warning, WarningKind,
 };
 
 use super::entry_row::EntryRow;
@@ -25,6 +25,8 @@ pub(crate) struct Fold<E = EntryRow> {
     is_prompted: bool,
     /// The earliest and the latest moment in the segment.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
+    /// The moments of its events, each later than those before it.
+    activity: Vec<Activity>,
     /// What its agent may do without asking: each statement.
     pub(crate) authority: Vec<NewAuthority>,
     /// The added entries, in order.
@@ -102,6 +104,7 @@ impl<E> Default for Fold<E> {
             leaves: Vec::new(),
             is_prompted: false,
             span: None,
+            activity: Vec::new(),
             authority: Vec::new(),
             entries: Vec::new(),
             changes: BTreeMap::new(),
@@ -123,6 +126,9 @@ impl Fold<Arc<NormalizedEntry>> {
         }
         if let Some(at) = item.timestamp() {
             let (first, last) = self.span.unwrap_or((at, at));
+            if self.span.is_none_or(|(_, last)| at > last) {
+                self.activity.extend(Activity::of(&item));
+            }
             self.span = Some((first.min(at), last.max(at)));
         }
         match item {
@@ -202,9 +208,8 @@ impl Fold<Arc<NormalizedEntry>> {
 
     /// Splits the entries into columns.
     pub(crate) fn into_rows(self) -> Fold {
-        let Self { facts, leaves, is_prompted, span, authority, usage, warnings, places, .. } =
-            self;
-        let (entries, changes) = (self.entries, self.changes);
+        let Self { facts, leaves, is_prompted, span, activity, authority, .. } = self;
+        let Self { entries, changes, usage, warnings, places, .. } = self;
         let entries = entries.into_iter().map(|NewEntry { position, entry, corr_id, grows }| {
             let entry = EntryRow::new(entry, corr_id.as_ref());
             NewEntry { position, entry, corr_id, grows }
@@ -220,6 +225,7 @@ impl Fold<Arc<NormalizedEntry>> {
             leaves,
             is_prompted,
             span,
+            activity,
             authority,
             entries,
             changes,
@@ -234,6 +240,12 @@ impl<E> Fold<E> {
     /// The latest of several entries with the same id.
     fn entry_mut(&mut self, corr_id: &CorrId) -> Option<&mut NewEntry<E>> {
         self.entries.get_mut(*self.places.get(corr_id)?)
+    }
+
+    /// The active time of the session after the segment.
+    pub(crate) fn active(&self, mut before: ActiveTime) -> u64 {
+        self.activity.iter().for_each(|activity| before.add(*activity));
+        before.millis
     }
 
     /// Whether the segment only changes existing entries.

@@ -16,6 +16,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod active;
 pub mod audit;
 mod conversation;
 pub mod drift;
@@ -29,6 +30,7 @@ pub mod title;
 pub mod traced;
 
 pub use self::{
+    active::{ActiveTime, Activity},
     conversation::*,
     dynamic::{DynEmitter, PerSession, per_session},
 };

@@ -51,7 +51,7 @@ pub(crate) struct Listing {
     kept: &'static str,
     pub(crate) rows: Vec<Vec<Value>>,
     /// A column that tables show after another column than JSON and CSV do: the preceding column, and the column.
-    moved: Option<(&'static str, &'static str)>,
+    moved: Vec<(&'static str, &'static str)>,
     /// The last row of a table.
     total: Option<Vec<Value>>,
     /// The number of first columns that are keys. Tables show a key that the log does not state as `(none)`.
@@ -72,7 +72,7 @@ impl Listing {
             less_important: "",
             kept: "",
             rows: Vec::new(),
-            moved: None,
+            moved: Vec::new(),
             total: None,
             keys: 0,
             is_verbatim: false,
@@ -155,7 +155,7 @@ impl Listing {
 
     /// Moves a column behind another one in tables.
     pub(crate) fn showing_behind(mut self, first: &'static str, then: &'static str) -> Self {
-        self.moved = Some((first, then));
+        self.moved.push((first, then));
         self
     }
 
@@ -184,9 +184,13 @@ impl Listing {
         let time_basis = position("time_basis");
         let folders = self.folders();
         let mut order: Vec<_> = (0..self.columns.len()).collect();
-        let moved = self.moved.and_then(|(first, then)| position(first).zip(position(then)));
-        if let Some((first, then)) = moved.filter(|(first, then)| first < then) {
-            order[first + 1..=then].rotate_right(1);
+        for (first, then) in &self.moved {
+            let place = |name: &str| order.iter().position(|at| self.columns[*at].name == *name);
+            if let Some((first, then)) =
+                place(first).zip(place(then)).filter(|(first, then)| first < then)
+            {
+                order[first + 1..=then].rotate_right(1);
+            }
         }
         let row = |row: &Vec<Value>, keys: usize| {
             let basis = basis.and_then(|at| row.get(at));

@@ -63,6 +63,8 @@ pub(super) struct Session {
     /// When its log was last written.
     pub(super) written: Option<i64>,
     pub(super) duration_ms: Option<i64>,
+    /// Without pauses of over five minutes.
+    pub(super) active_ms: Option<i64>,
     /// Input and output.
     pub(super) tokens: Option<i64>,
     /// In US dollars; estimated if the log does not state it.
@@ -108,6 +110,7 @@ impl Session {
             ended: row.ended,
             written: row.written,
             duration_ms: row.duration_ms,
+            active_ms: row.active_ms,
             tokens: row.tokens,
             cost_usd: row.cost_usd,
             cost_basis: row.cost_basis,

@@ -41,7 +41,7 @@ enum Sort {
     Latest,
     /// Latest start
     Began,
-    /// Longest duration
+    /// Longest active time: without pauses of over five minutes
     Duration,
     /// Most tokens
     Tokens,
@@ -57,7 +57,7 @@ impl Sort {
         match self {
             Self::Latest => (SessionOrder::Latest, ""),
             Self::Began => (SessionOrder::Began, ""),
-            Self::Duration => (SessionOrder::Duration, "duration_ms"),
+            Self::Duration => (SessionOrder::Duration, "active_ms duration_ms"),
             Self::Tokens => (SessionOrder::Tokens, "input_tokens output_tokens"),
             Self::Cost => (SessionOrder::Cost, "cost_usd"),
             Self::Failures => (SessionOrder::Failures, "failures"),
@@ -90,12 +90,12 @@ pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
 const FOR_PROGRAMS: &str = "number task cwd outcome ended turns entries calls parent relation whole call source cost_basis time_basis";
 
 /// Columns that a narrow table omits, in this order.
-const LESS_IMPORTANT: &str = "warnings output_tokens input_tokens model agents duration_ms failures project agent began cost_usd";
+const LESS_IMPORTANT: &str = "warnings output_tokens input_tokens model agents duration_ms active_ms failures project agent began cost_usd";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     let columns = "number session task title agent model project cwd outcome began ended duration_ms turns \
-     entries calls failures agents input_tokens output_tokens cost_usd parent relation whole call source cost_basis time_basis warnings";
+     entries calls failures agents input_tokens output_tokens cost_usd parent relation whole call source cost_basis time_basis warnings active_ms";
     let listing = Listing::of(columns, sessions)
         .with_kind(Kind::Short, &["session"])
         .with_kind(Kind::Number, &["agents"]);
@@ -109,5 +109,8 @@ pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     hide("warnings", sessions.iter().any(|session| session.warnings > 0));
     hide("agents", sessions.iter().any(|session| session.agents > 0));
     let listing = listing.without_in_tables(&hidden);
-    listing.showing_behind("failures", "warnings").dropping(LESS_IMPORTANT)
+    listing
+        .showing_behind("duration_ms", "active_ms")
+        .showing_behind("failures", "warnings")
+        .dropping(LESS_IMPORTANT)
 }

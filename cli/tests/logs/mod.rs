@@ -141,7 +141,7 @@ pub(crate) fn dump_with(db: &Path, sources: &str) -> String {
         sources.to_owned(),
         format!(
             "SELECT name, session_id, task, agent, version, model, cwd, title, tools, outcome,
-                    outcome_reason, turns, duration_ms, started_at, ended_at, first_at, last_at,
+                    outcome_reason, turns, duration_ms, active_ms, started_at, ended_at, first_at, last_at,
                     entries, pruned_to {from} ORDER BY name, n.id"
         ),
         format!(

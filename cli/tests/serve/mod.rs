@@ -17,5 +17,6 @@ mod past;
 mod run;
 mod safety;
 mod streams;
+mod times;
 mod trees;
 mod usage;

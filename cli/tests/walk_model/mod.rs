@@ -284,7 +284,7 @@ fn dump_source(
         "SELECT hex(read_sha256), format, line, offset, complete, state FROM sources s".to_owned(),
         format!(
             "SELECT n.session_id, task, agent, version, model, cwd, title, tools, outcome,
-                    outcome_reason, turns, duration_ms, started_at, ended_at, first_at, last_at,
+                    outcome_reason, turns, duration_ms, active_ms, started_at, ended_at, first_at, last_at,
                     entries, pruned_to {from}"
         ),
         format!("SELECT n.session_id, u.* {from} JOIN usage u ON u.session = n.id"),

@@ -57,6 +57,7 @@ CREATE TABLE sessions (
     outcome_reason    TEXT COLLATE "C",
     turns             BIGINT,
     duration_ms       BIGINT,           -- as stated
+    active_ms         BIGINT NOT NULL DEFAULT 0, -- without pauses: the sum of the gaps between events up to five minutes
     started_at        BIGINT,           -- as stated; moments are milliseconds since 1970
     ended_at          BIGINT,           -- as stated
     first_at          BIGINT,           -- the earliest moment seen

@@ -46,6 +46,8 @@ pub struct SessionRow {
     pub written: Option<i64>,
     /// Its duration, from its log or from its first and last timestamp.
     pub duration_ms: Option<i64>,
+    /// The time in which it was worked on, without pauses; see [`ActiveTime`](foldline_domain::ActiveTime).
+    pub active_ms: Option<i64>,
     /// Turns, as its log states.
     pub turns: Option<i64>,
     /// Entries, including those that were pruned.
@@ -150,7 +152,7 @@ pub enum SessionOrder {
     Latest,
     /// The latest beginning first.
     Began,
-    /// The longest first.
+    /// The longest active time first.
     Duration,
     /// The most tokens first.
     Tokens,
@@ -171,6 +173,11 @@ fn duration() -> String {
     format!("coalesce({}, {seen})", fact("duration_ms"))
 }
 
+/// The time without pauses, or of a log without moments the stated duration.
+fn active() -> String {
+    format!("coalesce(CASE WHEN first_at < last_at THEN active_ms END, {})", fact("duration_ms"))
+}
+
 /// The tool calls of the sessions in a relation with the columns `session` and `root`, joined to `sessions`.
 fn calls(members: &str) -> String {
     format!(
@@ -188,7 +195,7 @@ impl SessionOrder {
         match self {
             Self::Latest => ("heads.latest".to_owned(), String::new()),
             Self::Began => (BEGAN.to_owned(), String::new()),
-            Self::Duration => (duration(), String::new()),
+            Self::Duration => (active(), String::new()),
             Self::Tokens => {
                 ("coalesce(sums.tokens, 0)".to_owned(), sums(estimated_cost, "all_rows"))
             }
@@ -271,7 +278,7 @@ impl dyn Store + '_ {
                     CASE WHEN coalesce({BEGAN}, {ENDED}) IS NOT NULL THEN 'stated'
                          WHEN modified_at IS NOT NULL THEN 'file' END AS time_basis,
                     found.written AS written,
-                    {duration} AS duration_ms, {turns} AS turns,
+                    {duration} AS duration_ms, {active} AS active_ms, {turns} AS turns,
                     entries, coalesce(calls.calls, 0) AS calls, coalesce(calls.failures, 0) AS failures,
                     coalesce(calls.waiting, 0) AS waiting,
                     coalesce(warned.warnings, 0) AS warnings,
@@ -294,6 +301,7 @@ impl dyn Store + '_ {
             places = places.collect::<Vec<_>>().join(", "),
             everything = grouping.members(),
             duration = duration(),
+            active = active(),
             title = self.dialect().title("sessions"),
             model = fact("model"),
             cwd = fact("cwd"),

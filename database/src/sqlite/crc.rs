@@ -81,7 +81,7 @@ pub(super) fn sum_sessions(
              crc32 = row_crc32(source, session_id, task, agent, version, model, provider,
                                reasoning_effort, cwd, branch, title, tools, parent_session_id,
                                parent_relation, parent_call, outcome,
-                               outcome_reason, turns, duration_ms, started_at, ended_at, first_at,
+                               outcome_reason, turns, duration_ms, active_ms, started_at, ended_at, first_at,
                                last_at, entries, pruned_to)
          WHERE {which}"
     );

@@ -109,6 +109,7 @@ CREATE TABLE sessions (
     outcome_reason    TEXT,
     turns             INTEGER,
     duration_ms       INTEGER,          -- as stated
+    active_ms         INTEGER NOT NULL DEFAULT 0, -- without pauses: the sum of the gaps between events up to five minutes
     started_at        INTEGER,          -- as stated
     ended_at          INTEGER,          -- as stated
     first_at          INTEGER,          -- the earliest moment seen

@@ -12,6 +12,13 @@ pub fn duration(millis: u64) -> String {
     }
 }
 
+/// The active time, and the time with pauses if they make more than a tenth of it.
+pub fn active(active: Option<u64>, all: Option<u64>) -> (Option<String>, Option<String>) {
+    let active = active.or(all);
+    let of = all.filter(|all| active.is_some_and(|active| *all / 10 * 9 > active));
+    (active.map(duration), of.map(duration))
+}
+
 /// `512`, `12.3k`, `1.2M`, `3.0G`; tenths are rounded.
 pub fn count(n: u64) -> String {
     match n {

@@ -48,6 +48,12 @@ pub(super) fn money(dollars: f64, is_estimated: bool) -> String {
     }
 }
 
+/// The active time of a session, and the time from its beginning to its end where pauses make that much longer.
+pub(super) fn spent(active: Option<u64>, all: Option<u64>) -> Markup {
+    let (words, of) = human::active(active, all);
+    html! { (words.unwrap_or_default()) @if let Some(of) = of { small { " of " (of) } } }
+}
+
 /// An icon. Words beside it say the same.
 pub(super) fn icon(class: &str, symbol: &str) -> Markup {
     html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (symbol) } {} } }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::{
     chosen::chosen,
-    frame::{brand, help, help_button, icon, line, money, page},
+    frame::{brand, help, help_button, icon, line, money, page, spent},
 };
 use crate::serve::{
     filter::{Filter, Known, ORDERS, Time},
@@ -292,7 +292,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
                 }
             }
             td class="n c-dur" {
-                @if let Some(millis) = positive(session.duration_ms) { (human::duration(millis)) }
+                (spent(positive(session.active_ms), positive(session.duration_ms)))
             }
             td class="n c-tokens" {
                 @if let Some(tokens) = positive(session.tokens) { (human::count(tokens)) }

@@ -4,14 +4,14 @@ use foldline_database::query::SessionRow;
 use foldline_render::human;
 use maud::{Markup, html};
 
-use super::frame::{icon, line, money};
+use super::frame::{icon, line, money, spent};
 use crate::serve::status::Status;
 
 /// The row of a part, in the entry of the call that started it. Its entries are loaded when it is opened.
 pub(in crate::serve) fn part(row: &SessionRow, path: &str, status: Status) -> Markup {
     let title = row.title.as_deref().filter(|title| !title.trim().is_empty());
     let is_estimated = row.cost_basis.as_deref().is_some_and(|basis| basis != "logged");
-    let duration = row.duration_ms.and_then(|millis| u64::try_from(millis).ok());
+    let millis = |millis: Option<i64>| millis.and_then(|millis| u64::try_from(millis).ok());
     html! {
         div.part data-path=(path) data-state=(status.as_str()) {
             details {
@@ -24,7 +24,7 @@ pub(in crate::serve) fn part(row: &SessionRow, path: &str, status: Status) -> Ma
                         @if row.failures > 0 { span.exit { (row.failures) " failed" } }
                         @if let Some(cost) = row.cost_usd { span { (money(cost, is_estimated)) } }
                     }
-                    span.dur { @if let Some(millis) = duration { (human::duration(millis)) } }
+                    span.dur { (spent(millis(row.active_ms), millis(row.duration_ms))) }
                     span.state {
                         @if let Some(symbol) = status.symbol() {
                             (icon(if status == Status::Running { "i spin" } else { "i" }, symbol))

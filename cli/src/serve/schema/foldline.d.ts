@@ -241,6 +241,8 @@ export type Limit = {
 
 /** One session of the list. Moments are milliseconds since 1970. */
 export type ListedSession = {
+  /** Without pauses of over five minutes. */
+  active_ms: number | null;
   agent: string | null;
   /** The number of its sub-agents, and of theirs. All sums of the session are also theirs. */
   agents: number;

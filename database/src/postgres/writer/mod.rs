@@ -5,7 +5,8 @@ mod totals;
 
 use foldline::ledger::{Commit, Receipt};
 use foldline_domain::{
-    CorrId, Outcome, Session, SessionId, SessionKey, Text, Timestamp, Warning, WarningKind, title,
+    ActiveTime, CorrId, Outcome, Session, SessionId, SessionKey, Text, Timestamp, Warning,
+    WarningKind, title,
 };
 
 use self::copied::Copied;
@@ -29,6 +30,8 @@ struct WrittenSession {
     entries: i64,
     /// Whether a line of a prompt names it already.
     has_prompt: bool,
+    /// The active time so far.
+    active: ActiveTime,
 }
 
 /// The entry that changes under an id.
@@ -83,9 +86,18 @@ impl<'s> RowWriter<'s> {
         part: &Fold,
     ) -> Result<(), PostgresFailure> {
         let number = i64::from(key.0);
-        let sql = "SELECT id, entries, prompt_line IS NOT NULL FROM sessions WHERE source = $1 AND number = $2";
+        let sql = "SELECT id, entries, prompt_line IS NOT NULL, last_at, active_ms FROM sessions
+                   WHERE source = $1 AND number = $2";
         let stored = self.session.find(sql, &[&source, &number], |row| {
-            Ok(WrittenSession { id: row.get(0)?, entries: row.get(1)?, has_prompt: row.get(2)? })
+            let last: Option<i64> = row.get(3)?;
+            let millis = row.get::<i64>(4)?.unsigned_abs();
+            let active = ActiveTime { last: last.map(Timestamp::from_millis), millis };
+            Ok(WrittenSession {
+                id: row.get(0)?,
+                entries: row.get(1)?,
+                has_prompt: row.get(2)?,
+                active,
+            })
         })?;
         // A change to an unknown entry becomes a warning, which is also a row.
         let mut unknown = Warnings::default();
@@ -132,7 +144,8 @@ impl<'s> RowWriter<'s> {
         let task = task.map(text);
         let id = self.session.find(sql, &[&source, &number, &task], |row| row.get(0))?;
         self.receipt.sessions += 1;
-        Ok(WrittenSession { id: id.unwrap_or_default(), entries: 0, has_prompt: false })
+        let active = ActiveTime::default();
+        Ok(WrittenSession { id: id.unwrap_or_default(), entries: 0, has_prompt: false, active })
     }
 
     /// Collects the rows of new entries.
@@ -181,7 +194,7 @@ impl<'s> RowWriter<'s> {
                        prompt_line = coalesce(prompt_line, $24),
                        any_prompt_line = coalesce(any_prompt_line, $25),
                        parent_relation = coalesce($26, parent_relation),
-                       parent_call = coalesce($27, parent_call)
+                       parent_call = coalesce($27, parent_call), active_ms = $28
                    WHERE id = $1";
         self.session.run(
             sql,
@@ -213,6 +226,7 @@ impl<'s> RowWriter<'s> {
                 &encoded(line(true)),
                 &parent.as_ref().map(|parent| parent.relation.as_str()),
                 &call.map(|call| text(call.as_str())),
+                &signed(part.active(session.active)),
             ],
         )?;
         Ok(())

@@ -7,7 +7,7 @@ mod totals;
 
 use foldline::ledger::{Receipt, SourceName};
 use foldline_domain::{
-    CorrId, Outcome, Session, SessionId, SessionKey, Text, Timestamp, Warning, WarningKind,
+    ActiveTime, CorrId, Outcome, SessionId, SessionKey, Text, Timestamp, Warning, WarningKind,
 };
 use rusqlite::{Connection, Statement, params};
 
@@ -37,6 +37,8 @@ struct StoredSession {
     entries: i64,
     /// Entries before this byte were removed.
     pruned_to: Option<i64>,
+    /// The active time so far.
+    active: ActiveTime,
 }
 
 impl StoredSession {
@@ -129,16 +131,24 @@ impl<'t> SourceWriter<'t> {
         for (kind, subject, warned) in part.warnings.iter().chain(unknown.iter()) {
             self.add_warning(session.id, kind, subject, warned)?;
         }
-        self.learn(&session, &part.facts, part.span)?;
+        self.learn(&session, part)?;
         self.add_titles(session.id, part)?;
         self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
 
     /// The session with this number, if it has begun.
     fn session(&self, key: SessionKey) -> rusqlite::Result<Option<StoredSession>> {
-        let sql = "SELECT id, entries, pruned_to FROM sessions WHERE source = ?1 AND number = ?2";
+        let sql = "SELECT id, entries, pruned_to, last_at, active_ms FROM sessions WHERE source = ?1 AND number = ?2";
         find(self.transaction, sql, params![self.source, key.0], |row| {
-            Ok(StoredSession { id: row.get(0)?, entries: row.get(1)?, pruned_to: row.get(2)? })
+            let last: Option<i64> = row.get(3)?;
+            let millis = row.get::<i64>(4)?.unsigned_abs();
+            let active = ActiveTime { last: last.map(Timestamp::from_millis), millis };
+            Ok(StoredSession {
+                id: row.get(0)?,
+                entries: row.get(1)?,
+                pruned_to: row.get(2)?,
+                active,
+            })
         })
     }
 
@@ -156,15 +166,11 @@ impl<'t> SourceWriter<'t> {
         let sql = "UPDATE sources SET session = ?2 WHERE id = ?1";
         run(self.transaction, sql, params![self.source, id])?;
         self.receipt.sessions += 1;
-        Ok(StoredSession { id, entries: 0, pruned_to: None })
+        Ok(StoredSession { id, entries: 0, pruned_to: None, active: ActiveTime::default() })
     }
 
-    fn learn(
-        &self,
-        session: &StoredSession,
-        facts: &Session,
-        span: Option<(Timestamp, Timestamp)>,
-    ) -> rusqlite::Result<()> {
+    fn learn(&self, session: &StoredSession, part: &Fold) -> rusqlite::Result<()> {
+        let Fold { facts, span, .. } = part;
         let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
         let own_task = facts.session_id.as_ref().filter(|_| self.task.is_none());
         let tools = facts.tools.as_ref().and_then(|tools| foldline_json::to_string(tools).ok());
@@ -185,7 +191,7 @@ impl<'t> SourceWriter<'t> {
                        entries = ?20, provider = coalesce(?21, provider),
                        branch = coalesce(?22, branch),
                        parent_relation = coalesce(?23, parent_relation),
-                       parent_call = coalesce(?24, parent_call)
+                       parent_call = coalesce(?24, parent_call), active_ms = ?25
                    WHERE id = ?1";
         run(
             self.transaction,
@@ -215,6 +221,7 @@ impl<'t> SourceWriter<'t> {
                 text(&facts.branch),
                 facts.parent.as_ref().map(|parent| parent.relation.as_str()),
                 facts.parent.as_ref().and_then(|parent| Some(parent.corr_id.as_ref()?.as_str())),
+                signed(part.active(session.active)),
             ],
         )?;
         sum_sessions(self.transaction, "id = ?1", [session.id])

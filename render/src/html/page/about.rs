@@ -167,8 +167,9 @@ fn figures(facts: &Facts, totals: Option<&Totals>, running: usize) -> Markup {
                 @if facts.summary.warnings.len() > 2 { ", ..." }
             }))
         }
-        @let duration = facts.duration().map_or_else(|| "–".to_owned(), human::duration);
-        (figure("Duration", &duration, &html! {
+        @let (active, all) = human::active(facts.active(), facts.duration());
+        (figure(if all.is_some() { "Active" } else { "Duration" }, active.as_deref().unwrap_or("–"), &html! {
+            @if let Some(all) = all { "of " (all) ", " }
             (human::number_of(facts.entries, "entry")) ", " (human::number_of(turns, "turn"))
         }))
     }

@@ -3,8 +3,9 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 
 use foldline_domain::{
-    ActionType, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry, NormalizedEntryType,
-    Session, Summary, Text, Timestamp, TokenUsage, ToolStatus, WarningKind, title::Title,
+    ActionType, ActiveTime, Activity, CorrId, DomainEvent, EntryIdx, FileChange, NormalizedEntry,
+    NormalizedEntryType, Session, Summary, Text, Timestamp, TokenUsage, ToolStatus, WarningKind,
+    title::Title,
 };
 
 use crate::text::{
@@ -39,6 +40,7 @@ pub(in crate::html) struct Facts {
     pub(in crate::html) bad: u64,
     pub(in crate::html) begun: Option<Timestamp>,
     pub(in crate::html) ended: Option<Timestamp>,
+    active: ActiveTime,
     /// The tokens of the last request, and the context window of its model.
     pub(in crate::html) context: Option<(u64, u64)>,
     open: BTreeMap<CorrId, OpenCall>,
@@ -63,6 +65,8 @@ pub(in crate::html) struct Turn {
     pub(in crate::html) prompt: String,
     pub(in crate::html) begun: Option<Timestamp>,
     pub(in crate::html) ended: Option<Timestamp>,
+    /// The time without pauses.
+    pub(in crate::html) active: ActiveTime,
     pub(in crate::html) calls: u64,
     pub(in crate::html) bad: u64,
 }
@@ -149,10 +153,19 @@ impl Facts {
         if let Some(at) = event.timestamp() {
             self.begun = Some(self.begun.map_or(at, |begun| begun.min(at)));
             self.ended = Some(self.ended.map_or(at, |ended| ended.max(at)));
-            if let Some(turn) = self.turns.last_mut() {
+        }
+        self.facts_of(event, index, more);
+        // The time before a prompt is not of the turn before it.
+        if let Some(activity) = Activity::of(event) {
+            self.active.add(activity);
+            if let (Some(turn), Some(at)) = (self.turns.last_mut(), event.timestamp()) {
                 turn.ended = Some(turn.ended.map_or(at, |ended| ended.max(at)));
+                turn.active.add(activity);
             }
         }
+    }
+
+    fn facts_of(&mut self, event: &DomainEvent, index: Option<EntryIdx>, more: EventFacts) {
         match event {
             DomainEvent::Session(news) => {
                 news.title.iter().for_each(|title| self.title.state(&title.decode()));
@@ -217,7 +230,8 @@ impl Facts {
             self.title.ask(&prompt);
             let prompt = first_line(&prompt).0.chars().take(MOST_PROMPT).collect();
             let begun = entry.timestamp;
-            self.turns.push(Turn { index, prompt, begun, ended: begun, calls: 0, bad: 0 });
+            let active = ActiveTime { last: begun, millis: 0 };
+            self.turns.push(Turn { index, prompt, begun, ended: begun, active, calls: 0, bad: 0 });
         }
     }
 
@@ -275,6 +289,11 @@ impl Facts {
     /// The title: the log's own, else the first prompt that says what it is about.
     pub(in crate::html) fn title(&self) -> Cow<'_, str> {
         self.title.get().map_or("Session".into(), |title| human::beginning(title, MOST_TITLE))
+    }
+
+    /// The time without pauses in milliseconds; of a log without moments it is unknown.
+    pub(in crate::html) fn active(&self) -> Option<u64> {
+        (self.begun < self.ended).then_some(self.active.millis)
     }
 
     /// The duration in milliseconds: from the first to the last time, else as stated in the log.

@@ -36,8 +36,13 @@ pub(super) fn side(facts: &Facts, clock: &Clock) -> Markup {
 fn turn(number: u64, turn: &Turn, clock: &Clock) -> Markup {
     let begun = turn.begun.and_then(|at| clock.format(at, "%H:%M"));
     let millis = turn.ended.and_then(|ended| ended.millis_since(turn.begun?)).filter(|ms| *ms > 0);
+    let (active, all) = human::active(millis.map(|_| turn.active.millis), millis);
+    let millis = active.map(|active| match all {
+        Some(all) => format!("{active} of {all}"),
+        None => active,
+    });
     let calls = (turn.calls > 0).then(|| human::number_of(turn.calls, "call"));
-    let known: Vec<_> = begun.into_iter().chain(millis.map(human::duration)).chain(calls).collect();
+    let known: Vec<_> = begun.into_iter().chain(millis).chain(calls).collect();
     html! {
         li {
             a href={ "#e" (turn.index.get()) } {
