@@ -1,4 +1,4 @@
-//! Active time: pauses are not work.
+//! Active time, in which pauses are not work, and the days of a session.
 
 use std::fs;
 
@@ -67,4 +67,36 @@ fn a_pause_is_not_work() {
     let rows: Vec<Value> =
         serde_json::from_str(&stdout(&[&arguments[..], &["--format", "json"]].concat())).unwrap();
     assert_eq!((&rows[1]["session"], &rows[1]["active_ms"]), (&json!("slept"), &json!(92_000)));
+}
+
+#[test]
+fn a_day_is_said_where_it_changes_and_where_it_is_not_today() {
+    let (_folder, logs) = folder();
+    let turns = [
+        ("user", "2026-03-01T22:00:00", "Mend the harbour"),
+        ("assistant", "2026-03-01T23:30:00", "Mended."),
+        ("user", "2026-03-02T06:50:00", "Paint it"),
+        ("assistant", "2026-03-02T06:50:14", "Painted."),
+        ("assistant", "2026-03-04T06:50:14", "It is dry."),
+    ];
+    fs::write(logs.join("log.jsonl"), log("s", &turns)).unwrap();
+    let server = Server::start(&logs, &["--timezone", "Europe/Paris"]);
+    let page = server.body("/sessions/s");
+    let days: Vec<&str> = page
+        .split("<p class=\"new-day\">")
+        .skip(1)
+        .map(|day| day.split("</time>").next().unwrap().rsplit('>').next().unwrap())
+        .collect();
+    // Half past eleven in UTC is the next day in Paris.
+    assert_eq!(days, ["Monday, 2 March 2026", "Wednesday, 4 March 2026"]);
+    let mended = page.find("Mended.").unwrap();
+    assert!(page.find("Monday, 2 March").unwrap() < mended, "{page}");
+    // The list has it where it ended, or among those of now, where the time alone would be wrong.
+    let list = server.body("/");
+    assert!(list.contains(">1 Mar 23:00</time>"), "{list}");
+    // The map has times, of which the first has its day.
+    assert!(page.contains("data-hours=\"1 Mar 23:00|"), "{page}");
+    let db = logs.with_extension("db");
+    let exported = stdout(&["export", "s", "--db", db.to_str().unwrap(), "--timezone", "UTC"]);
+    assert_eq!(exported.matches("class=\"new-day\"").count(), 2, "{exported}");
 }

@@ -7,7 +7,7 @@ use std::{
 
 use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
-    CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType,
+    CorrId, DomainEvent, EntryIdx, NormalizedEntry, NormalizedEntryType, Timestamp,
     patch::{EntryIndexProvider, EntryIndices},
 };
 use jiff::tz::TimeZone;
@@ -66,6 +66,9 @@ struct HtmlState {
     /// Whether a model was named: a different model later divides the conversation.
     #[serde(default)]
     has_model: bool,
+    /// The first moment of the day after that of the last entry.
+    #[serde(default)]
+    next_day: Option<Timestamp>,
     unknown: u64,
 }
 
@@ -82,6 +85,8 @@ struct Growing {
     index: EntryIdx,
     parent: Option<EntryIdx>,
     turn: Option<u64>,
+    #[serde(default)]
+    is_new_day: bool,
     entry: Arc<NormalizedEntry>,
 }
 
@@ -94,6 +99,8 @@ struct Call {
     lane: Option<CorrId>,
     /// The last call of its own sub-agent, if nothing followed it.
     last_call: Option<CorrId>,
+    #[serde(default)]
+    is_new_day: bool,
     with_last: bool,
     with_next: bool,
     entries: u64,
@@ -194,15 +201,16 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
     fn append(&mut self, entry: &NormalizedEntry) -> Fragment {
         let parent = self.enter(entry, None);
         let (turn, is_divider) = (self.turn(entry), self.is_divider(entry));
-        let setting = Setting { turn, is_divider, ..within(parent, &self.medium) };
+        let is_new_day = self.is_new_day(entry);
+        let setting = Setting { turn, is_divider, is_new_day, ..within(parent, &self.medium) };
         fragment(self.indices.next_index(), Place::Append, parent, entry, &setting)
     }
 
     fn open(&mut self, id: &CorrId, entry: &Arc<NormalizedEntry>) -> Fragment {
         let parent = self.enter(entry, None);
-        let turn = self.turn(entry);
+        let (turn, is_new_day) = (self.turn(entry), self.is_new_day(entry));
         let index = self.indices.next_index();
-        let growing = Growing { index, parent, turn, entry: Arc::clone(entry) };
+        let growing = Growing { index, parent, turn, is_new_day, entry: Arc::clone(entry) };
         let fragment = growing.render(Place::Append, entry, true, &self.medium);
         self.state.growing.insert(id.clone(), growing);
         fragment
@@ -223,6 +231,7 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
             parent,
             lane,
             last_call: None,
+            is_new_day: self.is_new_day(entry),
             with_last,
             with_next: false,
             entries: 0,
@@ -300,6 +309,16 @@ impl<P: EntryIndexProvider> HtmlEmitter<P> {
         }
     }
 
+    /// Whether the entry before it in the main conversation is of an earlier day.
+    fn is_new_day(&mut self, entry: &NormalizedEntry) -> bool {
+        let Some(at) = entry.timestamp.filter(|_| lane(entry).is_none()) else { return false };
+        if self.state.next_day.is_some_and(|next| at < next) {
+            return false;
+        }
+        let next = self.medium.clock.next_day(at);
+        std::mem::replace(&mut self.state.next_day, next).is_some()
+    }
+
     fn missing(&mut self) -> Option<Fragment> {
         self.state.unknown += 1;
         None
@@ -314,7 +333,8 @@ impl Growing {
         is_open: bool,
         medium: &Medium,
     ) -> Fragment {
-        let setting = Setting { turn: self.turn, is_open, ..within(self.parent, medium) };
+        let Self { turn, is_new_day, .. } = *self;
+        let setting = Setting { turn, is_new_day, is_open, ..within(self.parent, medium) };
         fragment(self.index, place, self.parent, entry, &setting)
     }
 
@@ -330,9 +350,9 @@ impl Growing {
 
 impl Call {
     fn render(&self, place: Place, entry: &NormalizedEntry, medium: &Medium) -> Fragment {
-        let Self { with_last, with_next, entries, bad, .. } = *self;
+        let Self { is_new_day, with_last, with_next, entries, bad, .. } = *self;
         let around = within(self.parent, medium);
-        let setting = Setting { with_last, with_next, entries, bad, ..around };
+        let setting = Setting { is_new_day, with_last, with_next, entries, bad, ..around };
         fragment(self.index, place, self.parent, entry, &setting)
     }
 }

@@ -54,6 +54,8 @@ pub(super) struct Setting<'m> {
     pub(super) is_within: bool,
     /// Whether it divides the conversation.
     pub(super) is_divider: bool,
+    /// Whether the entry before it is of an earlier day.
+    pub(super) is_new_day: bool,
     /// Whether it still grows.
     pub(super) is_open: bool,
     /// Whether it was made in parallel with the calls before and after it.
@@ -72,6 +74,7 @@ impl<'m> Setting<'m> {
             turn: None,
             is_within,
             is_divider: false,
+            is_new_day: false,
             is_open: false,
             with_last: false,
             with_next: false,

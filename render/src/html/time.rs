@@ -4,6 +4,7 @@ use foldline_domain::{EntryIdx, NormalizedEntry, Timestamp};
 use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
 use maud::{Markup, html};
 
+use super::fragment::Setting;
 use crate::human;
 
 /// The clock of a page: the time zone of all times on it. By default UTC, because a log does not state a zone.
@@ -23,6 +24,13 @@ impl Clock {
         strtime::format(format, &moment.to_zoned(self.0.clone())).ok()
     }
 
+    /// The first moment of the day after a moment; `None` outside of the calendar.
+    pub(super) fn next_day(&self, at: Timestamp) -> Option<Timestamp> {
+        let day = Moment::from_millisecond(at.as_millis()).ok()?.to_zoned(self.0.clone()).date();
+        let next = day.tomorrow().ok()?.to_zoned(self.0.clone()).ok()?;
+        Some(Timestamp::from_millis(next.timestamp().as_millisecond()))
+    }
+
     /// `<time>` in a format of `strftime`, with UTC on hover where it differs.
     pub(super) fn stamped(&self, at: Timestamp, shown: &str) -> Option<Markup> {
         let utc = Self::default();
@@ -37,9 +45,12 @@ impl Clock {
 /// The moment with its date and its zone, as the facts of a session have it.
 pub(super) const DATED: &str = "%-d %b %Y %H:%M:%S %Z";
 
-/// The time as a link to the entry.
-pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry, clock: &Clock) -> Markup {
+/// The time as a link to the entry, behind the day if it is a new one.
+pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Markup {
+    let clock = &setting.medium.clock;
+    let day = entry.timestamp.filter(|_| setting.is_new_day);
     html! {
+        @if let Some(day) = day.and_then(|at| clock.stamped(at, "%A, %-d %B %Y")) { p.new-day { (day) } }
         a.at href={ "#e" (index.get()) } title="Link to this entry" {
             @match entry.timestamp.and_then(|at| clock.stamped(at, "%H:%M:%S")) {
                 Some(time) => (time),

@@ -32,7 +32,7 @@ pub(super) fn chosen(filter: &Filter, days: bool, address: &dyn Fn(&Filter) -> S
             input type="hidden" name=(name) value=(value);
         }
         @for (name, value, without) in chips.into_iter().filter(|(_, value, _)| !value.is_empty()) {
-            a.chip href=(address(&without)) {
+            a.chosen href=(address(&without)) {
                 small { (name) } " " (line(value)) span aria-hidden="true" { "×" }
                 span.vh { ", remove" }
             }

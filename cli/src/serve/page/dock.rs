@@ -25,6 +25,7 @@ pub(in crate::serve) fn dock(timeline: &Timeline, moment: Option<usize>, status:
                 span.when-past #moment { @if let Some(words) = &words { (words) } }
             }
             div.scrub #scrub {
+                div.hours #hours aria-hidden="true" {}
                 svg viewBox="0 0 1000 36" preserveAspectRatio="none" aria-hidden="true" {
                     g #map { (map(timeline)) }
                     rect class="later when-past" #later x="1000" y="0" width="0" height="36" {}
@@ -63,12 +64,12 @@ pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
         Some(jiff::Timestamp::from_millisecond(at.as_millis()).ok()?.to_zoned(timeline.zone()))
     };
     let clock = |moment: usize| zoned(timeline.get(moment)?.clock?);
-    match (timeline.begun().and_then(zoned), clock(moment)) {
-        (Some(first), Some(at)) if at.date() == first.date() => {
-            format!("at {}", at.strftime("%H:%M:%S"))
-        }
-        (_, Some(at)) => format!("at {}", at.strftime("%-d %b %H:%M:%S")),
-        _ => format!("at event {moment} of {}", timeline.last()),
+    let today = jiff::Timestamp::now().to_zoned(timeline.zone()).date();
+    match clock(moment) {
+        Some(at) if at.date() == today => format!("at {}", at.strftime("%H:%M:%S")),
+        Some(at) if at.year() == today.year() => format!("at {}", at.strftime("%-d %b %H:%M:%S")),
+        Some(at) => format!("at {}", at.strftime("%-d %b %Y %H:%M:%S")),
+        None => format!("at event {moment} of {}", timeline.last()),
     }
 }
 

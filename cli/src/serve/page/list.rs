@@ -261,7 +261,11 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
     let Session { status, path, .. } = session;
     let agent = session.agent.as_deref().unwrap_or_default();
     let project = project(session.project.as_deref().unwrap_or_default());
-    let begun = if has_day { "%H:%M" } else { "%-d %b %Y" };
+    let begun = match (has_day, begins_on_its_day(session, zone)) {
+        (true, true) => "%H:%M",
+        (true, false) => "%-d %b %H:%M",
+        (false, _) => "%-d %b %Y",
+    };
     let positive = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
     html! {
         tr data-state=(status.as_str()) data-written=[session.written] {
@@ -301,6 +305,15 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
             td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (session.failures) }
         }
     }
+}
+
+/// Whether the session began on the day under which it is in the list.
+fn begins_on_its_day(session: &Session, zone: &TimeZone) -> bool {
+    let now = Timestamp::now().as_millisecond();
+    let is_open = matches!(session.status, Status::Running | Status::Waiting);
+    let listed = if is_open { Some(now) } else { session.ended.or(session.began) };
+    let date = |millis| moment(millis, zone).map(|at| at.date());
+    date(session.began) == date(listed)
 }
 
 /// The status in a word, as the log states it.

@@ -27,7 +27,7 @@ const KEYS: [(&[&str], &str); 11] = [
 const LEGEND: [(&str, &str); 5] = [
     ("says", "your messages"),
     ("bars", "entries, by time"),
-    ("bads", "failures"),
+    ("bads", "failures among them"),
     ("subs", "sub-agents"),
     ("dividers", "compaction"),
 ];

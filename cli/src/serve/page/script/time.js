@@ -130,8 +130,24 @@ function timeTravel(session) {
     session.reconnect();
   };
 
+  // The times below the map, and what is in the bar that the pointer is on.
+  function showHours() {
+    const hours = byId("map").querySelector("[data-hours]")?.dataset.hours.split("|") ?? [];
+    byId("hours").replaceChildren(...hours.map((hour) => Object.assign(document.createElement("span"), { textContent: hour })));
+  }
+  showHours();
+  const hint = slider.title;
+  slider.addEventListener("pointermove", ({ offsetX }) => {
+    const place = `${Math.floor((200 * offsetX) / slider.clientWidth)},`;
+    const bar = byId("map").querySelector(".bars")?.dataset.bars.split(" ").find((it) => it.startsWith(place));
+    const [, entries, failures] = bar?.split(",") ?? [];
+    const words = entries && `${entries} ${entries === "1" ? "entry" : "entries"}${failures ? `, ${failures} failed` : ""}`;
+    slider.title = words ? `${words}. ${hint}` : hint;
+  });
+
   session.showMap = (map, length) => {
     byId("map").replaceChildren(...parseSvg(map));
+    showHours();
     slider.max = length;
     slider.disabled = length === 0;
     if (!session.isPast()) slider.value = length;
