@@ -137,3 +137,31 @@ fn a_page_that_is_loaded_again_stays_where_its_reader_was() {
     assert_eq!(browser.get("document.querySelector('#live').checked"), json!(false));
     assert_eq!(browser.reports(), [""; 0]);
 }
+
+#[test]
+#[cfg_attr(not(has_chromedriver), ignore = "needs chromedriver")]
+fn what_has_the_focus_is_copied() {
+    let browser = Browser::start(Screen::Desk);
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), answered(10, 3)).unwrap();
+    let server = Server::start(&logs, &[]);
+    browser.open(&format!("{}sessions/session", server.link));
+    browser.run(
+        "navigator.clipboard.writeText = async (text) => { document.body.dataset.copied = text; }",
+    );
+    let focus = |what: &str| {
+        browser.run(&format!("document.querySelector('{what}').focus()"));
+        browser.until("document.querySelector('.copy') !== null");
+    };
+    focus(".entry[data-type=user_message]");
+    browser.press(['c']);
+    browser.until("document.body.dataset.copied?.startsWith('Please look') === true");
+    assert_eq!(browser.get("document.querySelector('.copy').ariaLabel"), json!("Copy the prompt"));
+    assert_eq!(browser.get("document.querySelector('.copy').textContent"), json!("Copied"));
+    focus(".entry[data-action=command_run]");
+    let command = "document.querySelector('.entry[data-action=command_run] .title').textContent";
+    browser.run("document.querySelector('.copy').click()");
+    browser.until(&format!("document.body.dataset.copied === {command}"));
+    browser.is_whole();
+    assert_eq!(browser.reports(), [""; 0]);
+}

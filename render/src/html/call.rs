@@ -136,7 +136,7 @@ fn facts(entry: &NormalizedEntry, tool: &ToolUse, setting: &Setting<'_>) -> Mark
                     @if setting.entries > 0 {
                         span { (human::number_of(setting.entries, "entry")) }
                     }
-                    @if setting.bad > 0 { span.exit { (setting.bad) " failed" } }
+                    @if setting.bad > 0 { span.exit { (human::grouped(setting.bad)) " failed" } }
                 },
                 ActionType::CommandRun { result: Some(result), .. } => {
                     @if let Some(output) = &result.output { (lines(&EscapedText::of(output))) }

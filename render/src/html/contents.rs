@@ -157,7 +157,7 @@ impl Contents {
                 td class="n c-dur" { @if let Some(millis) = row.duration { (human::duration(millis)) } }
                 td class="n c-tokens" { @if row.tokens > 0 { (human::count(row.tokens)) } }
                 td class="n c-cost" { @if let Some(cost) = &row.cost { (cost) } }
-                td.n.c-bad.zero[row.bad == 0].bad[row.bad > 0] { (row.bad) }
+                td.n.c-bad.zero[row.bad == 0].bad[row.bad > 0] { (human::grouped(row.bad)) }
             }
         }
     }

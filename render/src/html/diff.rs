@@ -11,6 +11,7 @@ use super::{
     text::{line, text},
     words::{self, marked},
 };
+use crate::human;
 use crate::text::call_text::{ChangedLines, hunk_without_numbers};
 
 /// The number of lines of a file that are shown before the fold.
@@ -31,8 +32,8 @@ pub(super) fn are_short(changes: &[FileChange]) -> bool {
 pub(super) fn counts(lines: ChangedLines) -> Markup {
     let added = lines.added + lines.written;
     html! {
-        @if added > 0 { span.plus { "+" (added) } }
-        @if lines.removed > 0 { span.minus { "−" (lines.removed) } }
+        @if added > 0 { span.plus { "+" (human::grouped(added as u64)) } }
+        @if lines.removed > 0 { span.minus { "−" (human::grouped(lines.removed as u64)) } }
     }
 }
 

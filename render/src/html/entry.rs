@@ -136,7 +136,7 @@ fn body(
                 div {
                     b { (capitalised(&code.as_str().replace('_', " "))) } " "
                     details.fold {
-                        summary { "Raw text, " (words.len()) " B" }
+                        summary { "Raw text, " (crate::text::human::bytes(words.len() as u64)) }
                         (output(words))
                     }
                 }

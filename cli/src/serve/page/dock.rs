@@ -69,7 +69,11 @@ pub(in crate::serve) fn words(timeline: &Timeline, moment: usize) -> String {
         Some(at) if at.date() == today => format!("at {}", at.strftime("%H:%M:%S")),
         Some(at) if at.year() == today.year() => format!("at {}", at.strftime("%-d %b %H:%M:%S")),
         Some(at) => format!("at {}", at.strftime("%-d %b %Y %H:%M:%S")),
-        None => format!("at event {moment} of {}", timeline.last()),
+        None => format!(
+            "at event {} of {}",
+            human::grouped(moment as u64),
+            human::grouped(timeline.last() as u64)
+        ),
     }
 }
 

@@ -84,7 +84,7 @@ fn filters(filter: &Filter, known: &Known) -> Markup {
                         input type="radio" name="status" value=(value) checked[filter.status == value];
                         span {
                             (word)
-                            @if let Some(count) = known.counts.of(value) { small { (count) } }
+                            @if let Some(count) = known.counts.of(value) { small { (human::grouped(count)) } }
                         }
                     }
                 }
@@ -173,7 +173,7 @@ fn pages(found: &Sessions, filter: &Filter) -> Markup {
             @if let Some(before) = before { a rel="prev" href=(link(before)) { "Previous" } } @else { span {} }
             @match found.next.is_none() && before.is_none() {
                 true => span { (human::number_of(found.part.len(), "session")) },
-                false => span { (first) "–" (last) " of " (found.total) " sessions" },
+                false => span { (human::grouped(first)) "–" (human::grouped(last)) " of " (human::number_of(found.total, "session")) },
             }
             @if let Some(next) = found.next { a rel="next" href=(link(next)) { "Next" } } @else { span {} }
         }
@@ -234,7 +234,7 @@ fn empty(filter: &Filter, total: u64) -> Markup {
                     p { "A session appears here as soon as an agent writes its log." }
                 } @else if total > 0 {
                     h2 { "No more sessions" }
-                    p { a href=(filter.from(0).address("/")) { "Show the first of " (total) } }
+                    p { a href=(filter.from(0).address("/")) { "Show the first of " (human::grouped(total)) } }
                 } @else {
                     h2 { "No matching sessions" }
                     p { a href="/" { "Show all" } }
@@ -302,7 +302,7 @@ fn row(session: &Session, has_day: bool, zone: &TimeZone) -> Markup {
                 @if let Some(tokens) = positive(session.tokens) { (human::count(tokens)) }
             }
             td class="n c-cost" { @if let Some(cost) = session.cost_usd { (money(cost, session.is_estimated())) } }
-            td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (session.failures) }
+            td.n.c-bad.zero[session.failures == 0].bad[session.failures > 0] { (human::grouped(session.failures.unsigned_abs())) }
         }
     }
 }

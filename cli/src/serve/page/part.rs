@@ -21,7 +21,7 @@ pub(in crate::serve) fn part(row: &SessionRow, path: &str, status: Status) -> Ma
                     span class="title prose" dir="auto" { span { (line(title.unwrap_or("Agent"))) } }
                     span.facts {
                         span { (human::number_of(row.calls, "call")) }
-                        @if row.failures > 0 { span.exit { (row.failures) " failed" } }
+                        @if row.failures > 0 { span.exit { (human::grouped(row.failures.unsigned_abs())) " failed" } }
                         @if let Some(cost) = row.cost_usd { span { (money(cost, is_estimated)) } }
                     }
                     span.dur { (spent(millis(row.active_ms), millis(row.duration_ms))) }

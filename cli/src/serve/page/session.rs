@@ -10,7 +10,7 @@ use super::{
 };
 use crate::serve::{live::Shown, status::Status};
 
-const KEYS: [(&[&str], &str); 11] = [
+const KEYS: [(&[&str], &str); 12] = [
     (&["j", "k"], "next, previous entry"),
     (&["n", "p"], "next, previous failure"),
     (&["]", "["], "next, previous turn"),
@@ -21,6 +21,7 @@ const KEYS: [(&[&str], &str); 11] = [
     (&["o"], "open or close the entry"),
     (&["u"], "go to the parent call"),
     (&["y"], "copy the entry’s link"),
+    (&["c"], "copy the command, prompt or text"),
     (&["e"], "explain the entry"),
 ];
 

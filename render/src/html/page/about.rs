@@ -158,7 +158,7 @@ fn figures(facts: &Facts, totals: Option<&Totals>, running: usize) -> Markup {
         }
         (figure("Calls", &human::grouped(calls), &html! {
             @if bad > 0 { span.bad { (human::grouped(bad)) " failed" } } @else { "none failed" }
-            @if running > 0 { ", " (running) " running" }
+            @if running > 0 { ", " (human::grouped(running as u64)) " running" }
         }))
         @if warnings > 0 {
             (figure("Warnings", &human::grouped(warnings), &html! {

@@ -28,7 +28,7 @@ pub(in crate::html) struct Facts {
     title: Title,
     pub(in crate::html) turns: Vec<Turn>,
     pub(in crate::html) tools: BTreeMap<String, Tool>,
-    pub(in crate::html) files: BTreeMap<String, ChangedLines>,
+    pub(in crate::html) files: BTreeMap<String, ChangedFile>,
     pub(in crate::html) used: Used,
     pub(in crate::html) models: BTreeMap<String, Used>,
     /// Whether the log states the total cost, so that nothing is estimated.
@@ -77,6 +77,14 @@ pub(in crate::html) struct Tool {
     pub(in crate::html) calls: u64,
     pub(in crate::html) bad: u64,
     durations: Vec<u64>,
+}
+
+/// The changes of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::html) struct ChangedFile {
+    pub(in crate::html) lines: ChangedLines,
+    /// The entry with the first change.
+    pub(in crate::html) first: Option<EntryIdx>,
 }
 
 /// The subject of an event.
@@ -175,7 +183,7 @@ impl Facts {
                 self.said(entry);
                 if entry.tool().is_some() {
                     self.call();
-                    self.end(entry, self.turns.len().checked_sub(1));
+                    self.end(entry, index, self.turns.len().checked_sub(1));
                 }
             }
             DomainEvent::NewToolCall { corr_id, entry } => {
@@ -193,7 +201,7 @@ impl Facts {
                     self.wait(before, now);
                 } else if let Some(OpenCall { turn, waits }) = self.open.remove(corr_id) {
                     self.wait(waits, false);
-                    self.end(entry, turn);
+                    self.end(entry, index, turn);
                 }
             }
             DomainEvent::Usage { usage, model, .. } => {
@@ -259,7 +267,7 @@ impl Facts {
         (self.open.len().saturating_sub(self.waiting), self.waiting)
     }
 
-    fn end(&mut self, entry: &NormalizedEntry, turn: Option<usize>) {
+    fn end(&mut self, entry: &NormalizedEntry, index: Option<EntryIdx>, turn: Option<usize>) {
         let Some(tool) = entry.tool() else { return };
         let bad = u64::from(tool.status.is_failure());
         self.bad += bad;
@@ -273,13 +281,15 @@ impl Facts {
         if let ActionType::FileEdit { changes, .. } = &tool.action_type
             && tool.status == ToolStatus::Success
         {
-            changes.iter().for_each(|change| self.changed(change));
+            changes.iter().for_each(|change| self.changed(change, index));
         }
     }
 
-    fn changed(&mut self, change: &FileChange) {
+    fn changed(&mut self, change: &FileChange, index: Option<EntryIdx>) {
         let lines = ChangedLines::of(std::slice::from_ref(change));
-        self.files.entry(change.path().decode().into_owned()).or_default().add(lines);
+        let file = self.files.entry(change.path().decode().into_owned()).or_default();
+        file.lines.add(lines);
+        file.first = file.first.or(index);
     }
 
     pub(in crate::html) fn session(&self) -> Option<&Session> {

@@ -33,12 +33,13 @@ use super::{
     time::Clock,
 };
 
-/// The script that marks words, colours code and shows the calls of one tool, for files and for live pages.
+/// The script that marks words, colours code, shows the calls of one tool and copies, for files and for live pages.
 pub const SHARED_SCRIPT: &str = concat!(
     include_str!("../script/marks.js"),
     include_str!("../script/code.js"),
     include_str!("../script/filters.js"),
-    include_str!("../script/answers.js")
+    include_str!("../script/answers.js"),
+    include_str!("../script/copy.js")
 );
 
 /// What a page can show of its entries: the names, and the words for people.

@@ -7,7 +7,7 @@ use super::super::{
     text::line,
     time::Clock,
 };
-use super::facts::{Facts, Turn};
+use super::facts::{ChangedFile, Facts, Turn};
 use crate::text::{call_text::ChangedLines, human};
 
 /// The maximum number of rows of a table; further rows are summed.
@@ -50,7 +50,7 @@ fn turn(number: u64, turn: &Turn, clock: &Clock) -> Markup {
                 span.text dir="auto" { @if turn.prompt.is_empty() { "(empty)" } @else { (line(&*turn.prompt)) } }
                 small {
                     (known.join(", "))
-                    @if turn.bad > 0 { ", " b { (turn.bad) " failed" } }
+                    @if turn.bad > 0 { ", " b { (human::grouped(turn.bad)) " failed" } }
                 }
             }
         }
@@ -103,7 +103,7 @@ fn tools(facts: &Facts) -> Markup {
 fn files(facts: &Facts) -> Markup {
     let mut files: Vec<_> = facts.files.iter().collect();
     let size = |lines: &ChangedLines| lines.added + lines.written + lines.removed;
-    files.sort_by_key(|(_, lines)| std::cmp::Reverse(size(lines)));
+    files.sort_by_key(|(_, file)| std::cmp::Reverse(size(&file.lines)));
     let (shown, others) = files.split_at(files.len().min(MOST_ROWS));
     html! {
         section {
@@ -116,18 +116,20 @@ fn files(facts: &Facts) -> Markup {
                     th scope="col" colspan="2" { (human::grouped(facts.files.len() as u64)) }
                 } }
                 tbody {
-                    @for (file, lines) in shown {
+                    @for (file, ChangedFile { lines, first }) in shown {
                         tr {
                             td.w {
-                                @if facts.is_served {
-                                    a.path href={ "?view=changes#" (file) } { (path(file)) }
-                                } @else {
-                                    span.path { (path(file)) }
+                                @match first {
+                                    _ if facts.is_served => {
+                                        a.path href={ "?view=changes#" (file) } { (path(file)) }
+                                    }
+                                    Some(first) => a.path href={ "#e" (first.get()) } title="Its first change" { (path(file)) },
+                                    None => span.path { (path(file)) },
                                 }
                             }
                             @let added = lines.added + lines.written;
-                            td.plus { @if added > 0 { "+" (added) } }
-                            td.minus { @if lines.removed > 0 { "−" (lines.removed) } }
+                            td.plus { @if added > 0 { "+" (human::grouped(added as u64)) } }
+                            td.minus { @if lines.removed > 0 { "−" (human::grouped(lines.removed as u64)) } }
                         }
                     }
                     @if !others.is_empty() {
