@@ -14,7 +14,7 @@ const LEFT: char = '\u{E012}';
 const RIGHT: char = '\u{E014}';
 
 /// The day of the bar whose amounts appear.
-const SHOWN: &str = "[...document.querySelectorAll('.tip')].filter((tip) => tip.checkVisibility())
+const SHOWN: &str = "[...document.querySelectorAll('.tip')].filter((tip) => getComputedStyle(tip).clipPath === 'none')
     .map((tip) => tip.firstElementChild.textContent.trim()).join()";
 
 #[test]

@@ -65,7 +65,9 @@ fn hours(timeline: &Timeline) -> Option<String> {
         let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
         Some(at.to_zoned(timeline.zone()))
     };
-    let times = (0..=HOURS).map(at).collect::<Option<Vec<_>>>()?;
+    // A session without a length has one time.
+    let parts = if timeline.length() > 0 { HOURS } else { 0 };
+    let times = (0..=parts).map(at).collect::<Option<Vec<_>>>()?;
     let is_short = times.last()?.duration_since(times.first()?).as_secs() < SHORT;
     let clock = if is_short { "%H:%M:%S" } else { "%H:%M" };
     let mut all = Vec::new();

@@ -61,7 +61,7 @@ pub(in crate::serve) fn usage(
             div.lead {
                 div {
                     h1 { "Usage" }
-                    p {
+                    p.total {
                         (cost) ", " (tokens) " tokens in "
                         a href=(filter.from(0).address("/")) { (human::number_of(usage.total.sessions, "session")) }
                     }
