@@ -11,7 +11,7 @@ const BUDGETS: [(&str, usize); 10] = [
     ("domain", 8_850),
     ("agents", 26_900),
     ("render", 11_400),
-    ("database", 10_400),
+    ("database", 10_600),
     ("otlp", 1_700),
     ("testkit", 5_500),
     ("cli", 32_000),
