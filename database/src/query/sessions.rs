@@ -384,7 +384,7 @@ impl dyn Store + '_ {
     }
 
     /// The log of the first selected session: of those with one id, the one that has it as its
-    /// [address](Self::addresses).
+    /// address.
     pub fn session_log(&self, filter: &SessionFilter) -> Result<Option<SessionLog>, StoreError> {
         let mut parameters = self.parameters();
         let sql = format!(
