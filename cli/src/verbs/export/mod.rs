@@ -3,6 +3,8 @@
 mod args;
 mod document;
 mod report;
+#[cfg(feature = "serve")]
+mod served;
 mod site;
 
 use std::{
@@ -17,12 +19,12 @@ use foldline::{
     files::replace_file,
     transduce::{Emitter, KeyedEmitter},
 };
-use foldline_database::Store;
-use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item, pricing::Prices};
+use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item};
 use foldline_render::{redact::Redact, terminal::neutralise_line};
-use jiff::tz::TimeZone;
 
 pub(crate) use self::args::{ExportArgs, Format};
+#[cfg(feature = "serve")]
+pub(crate) use self::served::document;
 use self::{
     document::Document,
     report::{MOST, Replaced, note},
@@ -78,30 +80,6 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     table.extend((more > 0).then(|| format!("  and {more} more lines; --preview lists all")));
     say(&table.join("\n"));
     Ok(code)
-}
-
-/// A session of the database with its parts, as a document.
-#[cfg(feature = "serve")]
-pub(crate) fn document(
-    database: &dyn Store,
-    session: i64,
-    (format, is_redacted): (Format, bool),
-    prices: &Arc<Prices>,
-    zone: &TimeZone,
-) -> Result<String, Error> {
-    let mut document = Document::new(format, prices, zone);
-    let mut replaced = BTreeMap::new();
-    if is_redacted {
-        let mut redact = Redact::new(document);
-        database.nested_events(session, |event| drop(redact.emit(&event)))?;
-        drop(redact.finish());
-        replaced = redact.replaced().collect();
-        document = redact.into_inner();
-    } else {
-        database.nested_events(session, |event| drop(document.emit(&event)))?;
-        drop(document.finish());
-    }
-    document.render(&replaced).map_err(unwritten)
 }
 
 /// The largest number of lines about what was replaced.
