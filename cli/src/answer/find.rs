@@ -30,8 +30,9 @@ pub(crate) fn task(database: &dyn Store, id: &str) -> Result<String, Error> {
     found.ok_or_else(|| not_found("task", id, all))
 }
 
-/// The row of the session with this name: `latest` (of the project of this folder, if it has any), `latest~2`, its number, its id, the beginning of its id, the
-/// path of its log, or a part of its title. The filters only apply to `latest`.
+/// The row of the session with this name: `latest` (of the project of this folder, if it has any), `latest~2`, its
+/// number, its id, the beginning of its id, the path of its log, or a part of its title. The filters only apply to
+/// `latest`.
 pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Result<i64, Error> {
     if let Some(offset) = latest(name) {
         let filter = SessionFilter { offset, limit: Some(1), ..filters.chosen()? };

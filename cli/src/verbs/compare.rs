@@ -14,9 +14,6 @@ use crate::{
     program::Program,
 };
 
-/// A pause of the work: after this time without an entry, in milliseconds, a session counts as inactive.
-const PAUSE: i64 = 5 * 60_000;
-
 /// The options of `foldline compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -58,7 +55,6 @@ pub(crate) fn run(program: &Program, args: &CompareArgs) -> Result<u8, Error> {
 /// A session, with all of its parts.
 struct Side {
     row: SessionRow,
-    active_ms: i64,
     tools: BTreeMap<String, i64>,
     /// The changed files, with the kinds of change.
     files: BTreeMap<String, String>,
@@ -78,28 +74,8 @@ impl Side {
         let tools = database.tools(&filter)?.into_iter().map(|tool| (tool.tool, tool.calls));
         let files =
             database.files(&filter, true)?.into_iter().map(|file| (file.path, file.changes));
-        let moments = database.timeline(&filter)?.into_iter().filter_map(|entry| {
-            let at = entry.at?;
-            Some((at, at.saturating_add(entry.duration_ms.unwrap_or(0))))
-        });
-        Ok(Self { row, active_ms: active(moments), tools: tools.collect(), files: files.collect() })
+        Ok(Self { row, tools: tools.collect(), files: files.collect() })
     }
-}
-
-/// The time in which entries were made, without pauses. A call is work from its beginning to its end.
-fn active(spans: impl Iterator<Item = (i64, i64)>) -> i64 {
-    let mut spans: Vec<_> = spans.collect();
-    spans.sort_unstable();
-    let mut last: Option<i64> = None;
-    let mut active = 0_i64;
-    for (from, to) in spans {
-        let before = last.unwrap_or(from);
-        let gap = from.saturating_sub(before);
-        let start = if gap > PAUSE { from } else { before };
-        active = active.saturating_add(to.saturating_sub(start).max(0));
-        last = Some(before.max(from).max(to));
-    }
-    active
 }
 
 /// A fact of both sessions.
@@ -124,7 +100,7 @@ fn facts(a: &Side, b: &Side) -> Vec<Row> {
         ("outcome", Kind::Text, |side| text(side.row.outcome.as_ref())),
         ("began", Kind::Minute, |side| side.row.began.into()),
         ("duration_ms", Kind::Duration, |side| side.row.duration_ms.into()),
-        ("active_ms", Kind::Duration, |side| Value::Integer(side.active_ms)),
+        ("active_ms", Kind::Duration, |side| side.row.active_ms.into()),
         ("turns", Kind::Number, |side| side.row.turns.into()),
         ("entries", Kind::Number, |side| Value::Integer(side.row.entries)),
         ("agents", Kind::Number, |side| Value::Integer(side.row.agents)),
@@ -172,20 +148,4 @@ fn files(a: &Side, b: &Side) -> Vec<Row> {
     let place = |fact| ["changed_only_in_a", "changed_only_in_b"].iter().position(|it| *it == fact);
     rows.sort_by_key(|row| place(row.fact).unwrap_or(usize::MAX));
     rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pause_is_not_active() {
-        let minutes = |spans: &[(i64, i64)]| {
-            active(spans.iter().map(|(from, to)| (from * 60_000, to * 60_000))) / 60_000
-        };
-        assert_eq!(minutes(&[]), 0);
-        assert_eq!(minutes(&[(0, 0), (2, 2), (60, 60), (64, 64)]), 6);
-        // A call of an hour, within which another one ended.
-        assert_eq!(minutes(&[(0, 60), (1, 2), (61, 61)]), 61);
-    }
 }
