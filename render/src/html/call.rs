@@ -54,7 +54,7 @@ pub(super) fn render(
             data-bad[tool.status.is_failure()] data-bad-within[setting.bad > 0]
             data-tool=(line(&*name)) data-par=[together] tabindex="-1" aria-label=(line(label))
         {
-            (time::link(index, entry, setting))
+            (time::link(index, entry, &setting.medium.clock, setting.is_new_day))
             details.call open[is_open(tool) || !picture::of(entry).is_empty()] {
                 summary.line {
                     (icon("i kind", action_symbol(action)))

@@ -54,7 +54,7 @@ fn said(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Rend
             data-mark=[mark] aria-busy=[is_open.then_some("true")]
             tabindex="-1" aria-label=(label)
         {
-            (time::link(index, entry, setting))
+            (time::link(index, entry, &setting.medium.clock, setting.is_new_day))
             @if !is_open {
                 (body(kind, &words, setting, &pictures(index, entry, setting.medium.is_served)))
             }

@@ -4,7 +4,6 @@ use foldline_domain::{EntryIdx, NormalizedEntry, Timestamp};
 use jiff::{Timestamp as Moment, fmt::strtime, tz::TimeZone};
 use maud::{Markup, html};
 
-use super::fragment::Setting;
 use crate::human;
 
 /// The clock of a page: the time zone of all times on it. By default UTC, because a log does not state a zone.
@@ -46,9 +45,13 @@ impl Clock {
 pub(super) const DATED: &str = "%-d %b %Y %H:%M:%S %Z";
 
 /// The time as a link to the entry, behind the day if it is a new one.
-pub(super) fn link(index: EntryIdx, entry: &NormalizedEntry, setting: &Setting<'_>) -> Markup {
-    let clock = &setting.medium.clock;
-    let day = entry.timestamp.filter(|_| setting.is_new_day);
+pub(super) fn link(
+    index: EntryIdx,
+    entry: &NormalizedEntry,
+    clock: &Clock,
+    is_new_day: bool,
+) -> Markup {
+    let day = entry.timestamp.filter(|_| is_new_day);
     html! {
         @if let Some(day) = day.and_then(|at| clock.stamped(at, "%A, %-d %B %Y")) { p.new-day { (day) } }
         a.at href={ "#e" (index.get()) } title="Link to this entry" {
