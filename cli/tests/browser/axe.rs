@@ -43,6 +43,7 @@ fn it_finds_nothing_serious() {
         "sessions/session",
         "sessions/session?explain=3",
         "sessions/session?moment=5",
+        "sessions/session?view=changes",
         "sessions/none",
         "?q=nothing-like-this",
         "?q=look",
@@ -64,6 +65,7 @@ fn it_finds_nothing_serious() {
                     "document.querySelectorAll('details').forEach((it) => (it.open = true));",
                     "document.querySelector('#help')?.showPopover();",
                     "document.querySelector('#actions')?.showPopover();",
+                    "document.querySelector('#others')?.showPopover();",
                 ] {
                     browser.run_with(
                         &format!("document.documentElement.dataset.theme = arguments[0]; {what}"),
@@ -75,6 +77,7 @@ fn it_finds_nothing_serious() {
                     }
                 }
                 browser.run("document.querySelector('#actions')?.hidePopover()");
+                browser.run("document.querySelector('#others')?.hidePopover()");
             }
         }
     }
