@@ -407,10 +407,10 @@ fn sessions_of_a_fleet_are_served_while_they_grow() {
     sender.send(&content, 0, 0, half, 1 << 16);
     sender.flush();
     await_answer("/api/sessions", "a-session");
-    await_answer("/api/sessions/1", "Please look at problem 0");
-    assert!(!get(&address, "/api/sessions/1").contains("All done."));
+    await_answer("/api/sessions/a-session", "Please look at problem 0");
+    assert!(!get(&address, "/api/sessions/a-session").contains("All done."));
     sender.send(&content, 0, half, content.len(), 1 << 16);
     sender.end(0, content.len());
     sender.flush();
-    await_answer("/api/sessions/1", "Done with 9");
+    await_answer("/api/sessions/a-session", "Done with 9");
 }
