@@ -84,3 +84,64 @@ fn forks_count_once_whichever_is_read_first() {
     run(&["ingest", path.to_str().unwrap(), "--db", db.to_str().unwrap()]);
     assert!((input(&db, &["usage"]) - 370.0).abs() < 0.5);
 }
+
+/// A reply of Claude Code at a minute past eight on 2026-10-02, with 1000 tokens of input and 100 of output.
+fn reply(id: &str, minute: u32, agent: Option<&str>, block: Value) -> String {
+    let mut line = json!({
+        "type": "assistant", "uuid": format!("u-{id}"), "sessionId": "root", "version": "2.1.287", "cwd": "/w",
+        "timestamp": format!("2026-10-02T08:{minute:02}:00.000Z"),
+        "message": {"id": id, "role": "assistant", "model": "claude-sonnet-4-5", "content": [block],
+                    "usage": {"input_tokens": 1000, "output_tokens": 100}},
+    });
+    if let Some(agent) = agent {
+        line["isSidechain"] = true.into();
+        line["agentId"] = agent.into();
+    }
+    line.to_string() + "\n"
+}
+
+#[test]
+fn a_stated_window_includes_its_sub_agents_whichever_is_read_first() {
+    let home = Home::new();
+    let text = || json!({"type": "text", "text": "Sown."});
+    let call = json!({"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Sow"}});
+    let spent = json!({
+        "type": "cost-state", "sessionId": "root", "startTime": 1_790_928_000_000_i64, "totalCostUSD": 0.5,
+        "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 9000, "outputTokens": 900, "costUSD": 0.5}},
+    });
+    let root =
+        reply("m1", 1, None, call) + &reply("m2", 9, None, text()) + &spent.to_string() + "\n";
+    // One reply of the sub-agent in the window, and one after it.
+    let agent = reply("s1", 5, Some("7a"), text()) + &reply("s2", 30, Some("7a"), text());
+    let logs = [("root.jsonl", root), ("root/subagents/agent-7a.jsonl", agent)];
+    let estimated = 1000.0 * 3e-6 + 100.0 * 15e-6;
+    for order in [[0, 1], [1, 0]] {
+        let folder = home.path().join(format!("{order:?}")).join(".claude/projects/-w");
+        let db = home.path().join(format!("db{order:?}"));
+        for at in order {
+            let (name, log) = &logs[at];
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, log).unwrap();
+            let read = run(&["ingest", path.to_str().unwrap(), "--db", db.to_str().unwrap()]);
+            assert!(read.status.success(), "{read:?}");
+        }
+        let sum = |command: &[&str], column: &str| -> f64 {
+            let named = [command, &["--format", "json", "--db", db.to_str().unwrap()]].concat();
+            let rows: Value = serde_json::from_slice(&run(&named).stdout).unwrap();
+            rows.as_array().unwrap().iter().map(|row| row[column].as_f64().unwrap_or(0.0)).sum()
+        };
+        let view = "SELECT coalesce(stated_usd, estimated_usd) AS cost_usd, input_tokens FROM cost";
+        for command in [
+            &["usage"][..],
+            &["usage", "--by", "session"],
+            &["sessions"],
+            &["sessions", "--agents"],
+            &["query", "sql", view],
+        ] {
+            let usd = sum(command, "cost_usd");
+            assert!((usd - 0.5 - estimated).abs() < 1e-9, "{order:?} {command:?}: {usd}");
+            assert_eq!(sum(command, "input_tokens"), 4000.0, "{order:?} {command:?}");
+        }
+    }
+}

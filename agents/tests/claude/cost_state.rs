@@ -72,7 +72,7 @@ fn a_window_costs_what_its_last_record_states() {
     assert_eq!(used["m1 claude-opus-5-5 Some(1)"].cost_usd, Some(0.0), "part of the window");
     let helper: u64 = used
         .iter()
-        .filter(|(of, _)| of.starts_with(&format!("cost-state/{EIGHT} claude-haiku-4-5 ")))
+        .filter(|(of, _)| of.starts_with(&format!("window:{EIGHT} claude-haiku-4-5 ")))
         .filter_map(|(_, usage)| usage.input_tokens)
         .sum();
     assert_eq!(helper, 70);
@@ -99,14 +99,23 @@ fn each_run_has_a_window_and_messages_outside_of_them_are_estimated() {
 }
 
 #[test]
-fn a_window_with_sub_agents_and_an_unknown_cost_are_left_to_estimates() {
+fn a_window_with_sub_agents_adds_its_cost_but_not_their_tokens() {
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Agent", "input": {}}]);
-    let used = usage(&[
-        message("m1", 1, "claude-opus-5-5", 100, &call),
-        cost(0, &[("claude-opus-5-5", 900, 0.09)]),
-    ]);
-    assert_eq!(used.len(), 1);
-    assert_eq!(used["m1 claude-opus-5-5 Some(1)"].cost_usd, None);
+    let calling = message("m1", 1, "claude-opus-5-5", 100, &call);
+    let used = usage(&[calling.clone(), cost(0, &[("claude-opus-5-5", 900, 0.09)])]);
+    assert_eq!((cents(&used), used.len()), (9.0, 2));
+    assert_eq!(used["m1 claude-opus-5-5 Some(1)"].cost_usd, Some(0.0));
+    let window = &used[&format!("window:{EIGHT} claude-opus-5-5 Some(1)")];
+    assert_eq!((window.input_tokens, window.cost_usd), (None, Some(0.09)));
+    // Which sub-agents have the model whose cost is unknown?
+    let mut floor = cost(0, &[("claude-opus-5-5", 900, 0.09), ("other", 5, 0.0)]);
+    floor["hasUnknownModelCost"] = true.into();
+    let used = usage(&[calling, floor]);
+    assert_eq!((used.len(), used["m1 claude-opus-5-5 Some(1)"].cost_usd), (1, None));
+}
+
+#[test]
+fn an_unknown_cost_is_left_to_estimates() {
     let mut floor = cost(0, &[("claude-opus-5-5", 100, 0.0), ("claude-haiku-4-5", 5, 0.01)]);
     floor["hasUnknownModelCost"] = true.into();
     let used = usage(&[said("m1", 1, 100), floor]);
@@ -120,6 +129,6 @@ fn a_total_without_models_is_that_of_all() {
     total["totalCostUSD"] = 0.25.into();
     let used = usage(&[said("m1", 1, 100), total.clone(), total]);
     assert_eq!((cents(&used), used.len()), (25.0, 2));
-    let whole = &used[&format!("cost-state/{EIGHT}  Some(1)")];
+    let whole = &used[&format!("window:{EIGHT}  Some(1)")];
     assert_eq!((whole.cost_usd, whole.output_tokens), (Some(0.25), Some(0)));
 }

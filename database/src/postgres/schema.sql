@@ -288,6 +288,19 @@ SELECT session, root FROM tree
 UNION ALL
 SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
 
+-- The messages of sub-agents in a window whose cost the log of their tree states as a whole (`window:` and its beginning):
+-- nothing of them is estimated.
+CREATE VIEW windowed_usage AS
+WITH windows AS MATERIALIZED (
+    SELECT session, message_id, min(CAST(substr(message_id, 8) AS BIGINT)) AS since, max(used_at) AS until FROM message_usage
+    WHERE message_id >= 'window:' AND message_id < 'window;' AND message_id ~ '^window:[0-9]{1,18}$' AND cost_usd IS NOT NULL GROUP BY session, message_id
+)
+SELECT DISTINCT used.session, used.message_id, used.model, used.used_at
+FROM windows JOIN trees AS stated ON stated.session = windows.session
+JOIN trees AS part ON part.root = stated.root AND part.session <> stated.session
+JOIN sessions ON sessions.id = part.session AND sessions.parent_relation = 'sub_agent'
+JOIN message_usage AS used ON used.session = part.session AND used.used_at BETWEEN since AND until;
+
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
 -- program that stored the first use of the model.
 CREATE TABLE prices (
@@ -327,7 +340,7 @@ FROM tool_calls JOIN entries ON entries.id = tool_calls.entry JOIN sessions ON s
 LEFT JOIN folders ON folder = cwd;
 
 -- The tokens of a message, and its cost: as a log states it, or else estimated from the prices, unless the log states
--- what the session cost as a whole.
+-- what the session, or a window of its tree, cost as a whole.
 CREATE VIEW cost AS
 SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd) AS project, branch,
        nullif(usage.model, '') AS model,
@@ -338,7 +351,7 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
        CASE WHEN usage.cost_usd IS NULL AND NOT EXISTS (
            SELECT 1 FROM message_usage AS whole WHERE whole.session = usage.session
            AND whole.cost_usd IS NOT NULL AND whole.input_tokens IS NULL AND whole.output_tokens IS NULL
-       ) THEN (
+       ) AND (usage.session, message_id, usage.model, used_at) NOT IN (SELECT * FROM windowed_usage) THEN (
            SELECT greatest(greatest(coalesce(usage.input_tokens, 0) - coalesce(usage.cache_read_tokens, 0), 0) - coalesce(usage.cache_write_tokens, 0), 0) * prices.input
                   + coalesce(usage.cache_read_tokens, 0) * prices.cache_read
                   + (coalesce(usage.cache_write_tokens, 0) - least(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0))) * prices.cache_write

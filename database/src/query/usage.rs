@@ -20,7 +20,7 @@ use crate::{
 ///
 /// Joins to `sessions` the tokens and the `logged` and `estimated` costs of the sessions in a relation with the columns
 /// `session`, `whole` and `root`, each with that root. If the logs state the cost of a whole session, apart from its
-/// tokens, nothing of it is estimated.
+/// tokens, nothing of it is estimated, nor is what the view `windowed_usage` has.
 pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
     format!(
         "LEFT JOIN (
@@ -36,7 +36,8 @@ pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
                             count(cost_usd) AS logged, count(estimated) AS estimated,
                             count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
                                 AS costs
-                     FROM (SELECT *, CASE WHEN cost_usd IS NULL THEN {estimated_cost} END AS estimated FROM message_usage
+                     FROM (SELECT *, CASE WHEN cost_usd IS NULL AND (session, message_id, model, used_at) NOT IN (SELECT * FROM windowed_usage)
+                                           THEN {estimated_cost} END AS estimated FROM message_usage
                            WHERE session IN (SELECT session FROM {rows}) AND CASE
                                WHEN message_id = '' THEN TRUE
                                WHEN message_id LIKE '{OF_THREAD}%'
@@ -115,7 +116,8 @@ impl dyn Store + '_ {
         let mut companions: BTreeMap<i64, (usize, SessionUsage)> = BTreeMap::new();
         let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
                           cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, web_searches,
-                          cost_usd
+                          cost_usd,
+                          (session, message_id, model, used_at) IN (SELECT * FROM windowed_usage)
                    FROM message_usage ORDER BY session, message_id, model, used_at";
         self.answer(sql, &self.parameters(), |row| {
             let id = row.get::<i64>(0)?;
@@ -180,5 +182,6 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
 fn message(row: &dyn Row) -> Result<MessageUsage, StoreError> {
     let at = row.moment(3)?.filter(|at| at.as_millis() != NOT_STATED);
     let of = UsedFor::stated(row.text(1)?, row.text(2)?, at);
-    Ok(MessageUsage::new(of, row.tokens(4)?))
+    let is_in_window = row.get(12)?;
+    Ok(MessageUsage { is_in_window, ..MessageUsage::new(of, row.tokens(4)?) })
 }

@@ -54,6 +54,9 @@ pub struct MessageUsage {
     pub of: UsedFor,
     /// The tokens and the cost.
     pub usage: TokenUsage,
+    /// Whether the log of its tree states the cost of all that was used at this time, as the view `windowed_usage` decides.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_in_window: bool,
 }
 
 /// The key by which token usage is summed.
@@ -82,7 +85,7 @@ impl UsedFor {
 impl MessageUsage {
     /// Token usage with its key.
     pub fn new(of: UsedFor, usage: TokenUsage) -> Self {
-        Self { of, usage }
+        Self { of, usage, is_in_window: false }
     }
 
     /// The cost, as stated by the log or computed from the model's price. Usage without a message id may cover any
@@ -125,6 +128,10 @@ impl UsageEmitter {
             }
         }
     }
+}
+
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 fn take<T: Clone>(fact: &mut Option<T>, news: &Option<T>) {

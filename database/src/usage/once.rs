@@ -38,7 +38,7 @@ fn counted(sessions: &[&mut SessionUsage]) -> Vec<bool> {
     let mut tellers: BTreeMap<usize, Vec<(usize, Option<Timestamp>)>> = BTreeMap::new();
     for (session, used) in sessions.iter().enumerate() {
         let mut here = Vec::new();
-        for MessageUsage { of, usage } in &used.messages {
+        for MessageUsage { of, usage, .. } in &used.messages {
             let number = of.message_id.as_deref().map(|id| {
                 let next = numbers.len();
                 *numbers.entry(id).or_insert(next)

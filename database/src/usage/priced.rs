@@ -18,8 +18,8 @@ pub struct PricedMessage<'s> {
     pub root: RootSession<'s>,
     /// The tokens.
     pub message: &'s MessageUsage,
-    /// The cost. If the log states the total cost of the session separately from its tokens, that is the cost, and
-    /// nothing is estimated.
+    /// The cost. If the log states the total cost of the session separately from its tokens, or of a window with the
+    /// message, that is the cost, and nothing is estimated.
     pub cost: Option<Cost>,
     /// Whether the cost is unknown because the model has no price.
     pub is_unpriced: bool,
@@ -55,7 +55,8 @@ pub fn priced<'s>(
         let is_whole = states_cost_of_whole(session);
         session.messages.iter().map(move |message| {
             let is_stated = message.usage.cost_usd.is_some();
-            let is_estimated = !is_stated && !is_whole && !message.usage.is_zero();
+            let is_included = is_whole || message.is_in_window;
+            let is_estimated = !is_stated && !is_included && !message.usage.is_zero();
             let cost = if is_stated || is_estimated { message.cost(prices) } else { None };
             let is_unpriced = is_estimated && cost.is_none();
             PricedMessage { session, root, message, cost, is_unpriced }

@@ -74,7 +74,8 @@ pub enum DomainEvent {
         model: Option<Text>,
         /// The message that used the tokens, if other logs may report it under the same id: the file of a resumed
         /// session, or a sub-agent's file. A message that several logs report counts once. An id that begins with
-        /// [`OF_THREAD`](super::OF_THREAD) is that of the same message only in a session and its forks.
+        /// [`OF_THREAD`](super::OF_THREAD) is that of the same message only in a session and its forks;
+        /// one with [`OF_WINDOW`](super::OF_WINDOW) states the cost of a time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<Text>,
         /// The time of use, if the log states it. If a log states tokens as a total, for instance at the end of a

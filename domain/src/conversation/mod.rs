@@ -39,5 +39,5 @@ pub use self::{
     session::{Allowed, Authority, Outcome, Parent, RecordTitle, Relation, Session},
     size::length_of_extra,
     tool_calls::ToolCalls,
-    usage::{OF_THREAD, TokenUsage},
+    usage::{OF_THREAD, OF_WINDOW, TokenUsage},
 };

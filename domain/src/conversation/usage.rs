@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// total of a thread, which its forks repeat. Any other id is that of one message everywhere.
 pub const OF_THREAD: &str = "thread:";
 
+/// The beginning of the id under which a log states the cost of all that was used from a moment, which follows in
+/// milliseconds, to the time of the usage: by the session and by its sub-agents, whose logs state none.
+pub const OF_WINDOW: &str = "window:";
+
 /// Tokens and cost. A field is `None` if the log does not state it, which differs from zero. Fields may be added: end
 /// a literal with `..TokenUsage::default()`.
 ///

@@ -11,11 +11,13 @@
 //!   the run. A copy of the records in another file has the same identity, and the copy that states more counts once, with
 //!   all its models.
 //!
-//! The cost also includes sub-agents, whose messages are in other files, and cannot be marked from here. They would be
-//! estimated in addition, so a window with sub-agents adds nothing, and all its messages are estimated.
+//! The cost also includes sub-agents, whose messages are in other files, and cannot be marked from here: the identity
+//! ([`OF_WINDOW`]) says which time the cost is that of, and consumers that have those files do not estimate them. Their
+//! tokens are counted there, so a window with sub-agents adds its cost only.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use foldline_domain::OF_WINDOW;
 use serde::{Deserialize, Serialize};
 
 use crate::{claude::stream::take_models, prelude::*};
@@ -77,8 +79,8 @@ pub(super) struct RunCosts {
     runs: VecDeque<(Timestamp, BTreeMap<String, ModelCost>)>,
     /// The last start of a sub-agent.
     agent_at: Option<Timestamp>,
-    /// The time of the last message: a record states none.
-    at: Option<Timestamp>,
+    /// The time of the last record that states one, at which a window ends.
+    pub(super) at: Option<Timestamp>,
 }
 
 /// What a run used of a model.
@@ -93,7 +95,6 @@ struct ModelCost {
 impl RunCosts {
     /// Remembers the usage of a message that was emitted.
     pub(super) fn note(&mut self, used: StatedUsage, version: Option<&Text>) {
-        self.at = used.at.or(self.at);
         let version = version.map(Text::decode).unwrap_or_default();
         let release: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
         if release[..] < FIRST_RELEASE[..] {
@@ -117,7 +118,7 @@ impl RunCosts {
         let mut messages = std::mem::take(&mut self.messages);
         messages.retain(|message| message.at.is_none_or(|at| at >= start));
         let is_partial = std::mem::take(&mut self.is_partial);
-        let is_alone = !is_partial && self.agent_at.is_none_or(|at| at < start);
+        let is_alone = self.agent_at.is_none_or(|at| at < start);
         // The cost of models that are not listed.
         let listed: f64 = models.iter().filter_map(|(_, total)| total.cost_usd).sum();
         if let Some(rest) = cost_usd.map(|cost| cost - listed).filter(|rest| *rest > 1e-6) {
@@ -143,14 +144,20 @@ impl RunCosts {
             let more = total.since(said);
             let news = more.since(counted);
             *counted = counted.max(&more);
-            if !is_alone {
+            // Of sub-agents, it is unknown which have the unknown model.
+            if is_partial || (is_floor && !is_alone) {
                 continue;
             }
             let unpriced = TokenUsage { cost_usd: Some(0.0), ..TokenUsage::default() };
             stated
                 .extend(of_it.into_iter().map(|it| StatedUsage { usage: unpriced, ..it.clone() }));
+            let news = if is_alone {
+                news
+            } else {
+                TokenUsage { cost_usd: news.cost_usd, ..TokenUsage::default() }
+            };
             if !news.is_zero() {
-                let id = format!("cost-state/{}", start.as_millis());
+                let id = format!("{OF_WINDOW}{}", start.as_millis());
                 let model = Some(Text::from(&**name)).filter(|_| !name.is_empty());
                 // Stated output, if only zero: a cost without tokens would be that of the whole session.
                 let output_tokens = news.output_tokens.or(Some(0));

@@ -200,6 +200,7 @@ impl Step<'_, '_> {
         let uuid = author.uuid.take();
         let summary = uuid.as_ref().and_then(|uuid| self.memory.pass(uuid));
         let is_sidechain = author.is_sidechain;
+        self.memory.costs.at = self.cx.at.or(self.memory.costs.at);
         self.enter(author);
         summary.into_iter().for_each(|title| self.title(title));
         // Unknown content is always reported, also from repeated records.
