@@ -7,6 +7,7 @@ use super::mcp::McpArgs;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
 use super::verbs::{
+    allowed::AllowedArgs,
     audit_key::AuditKeyArgs,
     blocks::BlocksArgs,
     check::CheckArgs,
@@ -88,6 +89,10 @@ pub(super) enum Command {
     Commands(CommandsArgs),
     /// List failed calls and reported errors, latest first
     Errors(ErrorsArgs),
+    /// List what agents were allowed to do without asking, and since when
+    ///
+    /// With a level, the sessions that were allowed it. Each has its own words for the levels: they are the modes.
+    Allowed(AllowedArgs),
     /// Compare two sessions: their models, calls, costs and changed files
     Compare(CompareArgs),
     /// List, show and set tasks, which group sessions

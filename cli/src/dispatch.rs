@@ -21,9 +21,9 @@ use crate::{
     program::Program,
     sink::SinkKind,
     verbs::{
-        audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files, forget,
-        homes, ingest, keep, prompts, prune, query, replay, report, resume, run, search, sessions,
-        shell, show, statusline, task, today, tools, usage, verify,
+        allowed, audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files,
+        forget, homes, ingest, keep, prompts, prune, query, replay, report, resume, run, search,
+        sessions, shell, show, statusline, task, today, tools, usage, verify,
     },
 };
 
@@ -80,6 +80,7 @@ impl Program {
             Command::Diff(args) => diff::run(self, args),
             Command::Prompts(args) => prompts::run(self, args),
             Command::Commands(args) => commands::run(self, args),
+            Command::Allowed(args) => allowed::run(self, args),
             Command::Compare(args) => compare::run(self, args),
             Command::Search(args) => search::run(self, args),
             Command::Files(args) => files::run(self, args),

@@ -66,6 +66,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("diff", ["foldline diff", "foldline diff latest~1 --stat"]),
     ("prompts", ["foldline prompts --since today", "foldline prompts latest -f json"]),
     ("commands", ["foldline commands --since 7d", "foldline commands --list --destructive"]),
+    ("allowed", ["foldline allowed", "foldline allowed everything --since 30d"]),
     ("compare", ["foldline compare latest~1 latest", "foldline compare aaaa bbbb -f json"]),
     ("search", ["foldline search migration", "foldline search '\"access denied\"' --since 7d"]),
     ("files", ["foldline files --changed --since today", "foldline files src/main.rs"]),

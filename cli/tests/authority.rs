@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::logs::stdout;
+use crate::{first_hour::Home, logs::stdout};
 
 const LOG: &str = r#"{"type":"permission-mode","permissionMode":"default","sessionId":"s-1"}
 {"type":"user","uuid":"u-1","parentUuid":null,"sessionId":"s-1","version":"2.1.62","cwd":"/srv/shop","permissionMode":"default","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"Look."}}
@@ -55,4 +55,44 @@ fn since_when_everything_was_allowed_is_one_query() {
     for change in [format!("asking (default) → {}", &bypass[8..]), format!(" → {edits}")] {
         assert!(replayed.contains(&change), "{replayed}");
     }
+}
+
+#[test]
+fn levels_have_their_sessions_and_the_time() {
+    let home = Home::new();
+    let folder = home.log().with_file_name("b.jsonl");
+    fs::write(folder, LOG).unwrap();
+    let levels = home.json(&["allowed", "--agent", "claude"]);
+    let of = |levels: &Value, level: &str| {
+        let row = levels.as_array().unwrap().iter().find(|row| row["allowed"] == level);
+        row.unwrap_or_else(|| panic!("{level}: {levels:#}")).clone()
+    };
+    assert_eq!(
+        of(&levels, "everything"),
+        json!({"allowed": "everything", "modes": "bypassPermissions", "sessions": 1,
+               "since": "2026-03-01T10:00:05Z", "until": "2026-03-01T12:00:00Z",
+               "session": of(&levels, "everything")["session"], "session_id": "s-1", "title": "Look.",
+               "project": "/srv/shop"})
+    );
+    let order: Vec<_> = levels.as_array().unwrap().iter().map(|row| &row["allowed"]).collect();
+    assert_eq!(order, ["everything", "edits", "asking"]);
+    assert_eq!(of(&levels, "asking")["since"], "2026-03-01T10:00:00Z");
+    let sessions = home.json(&["allowed", "everything"]);
+    assert_eq!(sessions[0]["session_id"], "s-1");
+    assert_eq!(sessions[0]["agent"], "claude-code");
+    // The time of the filter is that of what was allowed, and the filter of sessions has the same ones.
+    assert_eq!(home.json(&["allowed", "everything", "--since", "2026-03-02"]), json!([]));
+    assert_eq!(home.ask(&["allowed", "everything", "--project", "other"]), "nothing was found\n");
+    for level in ["everything", "asking", "reading"] {
+        let named = |rows: Value| {
+            let rows = rows.as_array().unwrap().iter().map(|row| row["session"].to_string());
+            rows.collect::<Vec<_>>().len()
+        };
+        let filtered = named(home.json(&["sessions", "--allowed", level]));
+        assert_eq!(filtered, named(home.json(&["allowed", level])), "{level}");
+    }
+    let refused = home.run(&["allowed", "nothing"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let csv = home.ask(&["allowed", "edits", "-f", "csv"]);
+    assert!(csv.starts_with("session,session_id,title,project,agent,modes,since,until\n"), "{csv}");
 }

@@ -86,7 +86,7 @@ fn forks_count_once_whichever_is_read_first() {
 }
 
 /// A reply of Claude Code at a minute past eight on 2026-10-02, with 1000 tokens of input and 100 of output.
-fn reply(id: &str, minute: u32, agent: Option<&str>, block: Value) -> String {
+fn reply(id: &str, minute: u32, agent: Option<&str>, block: &Value) -> String {
     let mut line = json!({
         "type": "assistant", "uuid": format!("u-{id}"), "sessionId": "root", "version": "2.1.287", "cwd": "/w",
         "timestamp": format!("2026-10-02T08:{minute:02}:00.000Z"),
@@ -103,16 +103,16 @@ fn reply(id: &str, minute: u32, agent: Option<&str>, block: Value) -> String {
 #[test]
 fn a_stated_window_includes_its_sub_agents_whichever_is_read_first() {
     let home = Home::new();
-    let text = || json!({"type": "text", "text": "Sown."});
+    let text = json!({"type": "text", "text": "Sown."});
     let call = json!({"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Sow"}});
     let spent = json!({
         "type": "cost-state", "sessionId": "root", "startTime": 1_790_928_000_000_i64, "totalCostUSD": 0.5,
         "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 9000, "outputTokens": 900, "costUSD": 0.5}},
     });
     let root =
-        reply("m1", 1, None, call) + &reply("m2", 9, None, text()) + &spent.to_string() + "\n";
+        reply("m1", 1, None, &call) + &reply("m2", 9, None, &text) + &spent.to_string() + "\n";
     // One reply of the sub-agent in the window, and one after it.
-    let agent = reply("s1", 5, Some("7a"), text()) + &reply("s2", 30, Some("7a"), text());
+    let agent = reply("s1", 5, Some("7a"), &text) + &reply("s2", 30, Some("7a"), &text);
     let logs = [("root.jsonl", root), ("root/subagents/agent-7a.jsonl", agent)];
     let estimated = 1000.0 * 3e-6 + 100.0 * 15e-6;
     for order in [[0, 1], [1, 0]] {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 use foldline_database::{
     Store,
     query::{Grouping, SessionFilter},
 };
+use foldline_domain::Allowed;
 use jiff::tz::TimeZone;
 
 use super::when;
@@ -49,6 +50,11 @@ pub(crate) struct Filters {
     /// Task id
     #[arg(long, value_name = "ID", help_heading = "Filters", global = true)]
     pub(crate) task: Option<String>,
+
+    /// What the agent was allowed to do without asking, at some time
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(Allowed::NAMES))]
+    #[arg(help_heading = "Filters", global = true)]
+    pub(crate) allowed: Option<String>,
 }
 
 impl Filters {
@@ -59,8 +65,10 @@ impl Filters {
 
     /// Whether any option excludes sessions.
     pub(crate) fn is_choice(&self) -> bool {
-        let Self { since, until, timezone: _, agent, project, model, branch, task } = self;
-        [since, until, agent, project, model, branch, task].into_iter().any(Option::is_some)
+        let Self { since, until, timezone: _, agent, project, model, branch, task, allowed } = self;
+        [since, until, agent, project, model, branch, task, allowed]
+            .into_iter()
+            .any(Option::is_some)
     }
 
     /// Rejects an agent that is neither supported nor in the database.
@@ -90,6 +98,7 @@ impl Filters {
             ("--model", &self.model),
             ("--branch", &self.branch),
             ("--task", &self.task),
+            ("--allowed", &self.allowed),
         ];
         refuse(&given, why)
     }
@@ -103,13 +112,14 @@ impl Filters {
     /// The filter of sessions and of the time.
     pub(crate) fn chosen(&self) -> Result<SessionFilter, Error> {
         let period = when::period(self.since.as_deref(), self.until.as_deref(), &self.zone())?;
-        let Self { agent, project, model, branch, task, .. } = self.clone();
+        let Self { agent, project, model, branch, task, allowed, .. } = self.clone();
         Ok(SessionFilter {
             agent,
             project: project.as_deref().map(project::named),
             model,
             branch,
             task,
+            allowed: allowed.and_then(|allowed| allowed.parse().ok()),
             period,
             grouping: Grouping::Trees,
             ..SessionFilter::default()

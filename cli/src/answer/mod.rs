@@ -1,6 +1,7 @@
 //! Answers from a database, human-readable or for programs.
 //!
-//! The verbs `usage`, `blocks`, `sessions`, `show`, `files`, `search`, `tools`, `errors`, `task` and `query` share this: which
+//! The verbs `usage`, `blocks`, `sessions`, `show`, `files`, `search`, `tools`, `errors`, `prompts`,
+//! `commands`, `allowed`, `compare`, `diff`, `task` and `query` share this: which
 //! database and which sessions they are about, and how their answer is printed.
 //!
 //! With `--format json` every answer is an array of objects with the columns named below, in this
@@ -30,6 +31,15 @@
 //!   `output_tokens`, `cache_read_tokens`, `cache_write_tokens`, `cost_usd`, `tokens_per_minute`, `cost_usd_per_hour`,
 //!   `projected_tokens`, `projected_cost_usd` (at the end of the active window, at its current rate),
 //!   `token_limit`, `limit_share`, `cost_basis`, `cost_limit_usd`, `cost_limit_share`
+//! - `prompts`: `at`, `session` (a number), `session_id`, `project`, `index`, `text`
+//! - `commands`: `program` (`null` where the command line has none), `count`, `failures`, `at` (of the latest); with `--list`:
+//!   `at`, `session` (a number), `session_id`, `project`, `index`, `program`, `command`, `status`, `exit_code`,
+//!   `duration_ms`, `sudo` (0 or 1), `destructive` (the kind, or `null`), `unsandboxed` (0 or 1)
+//! - `allowed`: `allowed` (`everything`, `policy`, `sandbox`, `edits`, `asking`, `reading`; `null`: only the agent's words are
+//!   known), `modes` (those words), `sessions`, `since`, `until`, and of the last session `session` (a number),
+//!   `session_id`, `title`, `project`; with a level: `session`, `session_id`, `title`, `project`, `agent`, `modes`, `since`, `until`
+//! - `compare`: `fact`, `of` (the tool or the file), `a`, `b`
+//! - `diff`: `path`, `old_path`, `changes`, `added`, `removed`, `diff` (the text; not with `--stat`)
 //! - `query sql`: the columns of the query
 //!
 //! Two answers are objects of such arrays: `task show`, with `task` (as in `task list`), `sessions`, `usage`

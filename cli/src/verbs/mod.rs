@@ -1,6 +1,7 @@
 //! The verbs of the program, one file or folder each. `serve` is a separate module; the common parts of the
 //! verbs that query the database are in `answer`.
 
+pub(crate) mod allowed;
 pub(crate) mod audit_key;
 pub(crate) mod blocks;
 pub(crate) mod check;

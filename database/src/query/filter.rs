@@ -1,6 +1,6 @@
 //! [`SessionFilter`]: selects the sessions of an answer.
 
-use foldline_domain::Timestamp;
+use foldline_domain::{Allowed, Timestamp};
 
 use super::{
     companions::{COMPANIONS, fact, is_whole, repeated, whole},
@@ -53,6 +53,8 @@ pub struct SessionFilter {
     pub branch: Option<String>,
     /// The task.
     pub task: Option<String>,
+    /// What the agent was allowed to do without asking, at some time.
+    pub allowed: Option<Allowed>,
     /// The session's name.
     pub name: Option<SessionName>,
     /// Text in the title or the folder, the agent's id of the session, or beginnings of words of an entry.
@@ -151,6 +153,11 @@ impl SessionFilter {
                 used = has("used.model"),
             )
         });
+        all.extend(self.allowed.map(|allowed| {
+            let allowed = parameters.add(allowed.as_str().to_owned());
+            let stated = whole("authority.session");
+            format!("sessions.id IN (SELECT {stated} FROM authority WHERE allowed = {allowed})")
+        }));
         all.extend(self.name.as_ref().map(|name| {
             let named = name.sql(parameters);
             match self.grouping {

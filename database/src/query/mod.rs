@@ -20,6 +20,7 @@
 #![expect(clippy::missing_errors_doc, reason = "every query fails for the same reason")]
 
 mod addresses;
+mod authority;
 mod companions;
 mod entries;
 mod files;
@@ -36,8 +37,8 @@ mod tree;
 mod usage;
 mod word_search;
 
-pub(super) use self::{companions::with_companions, sql::sum};
 pub use self::{
+    authority::AuthorityRow,
     entries::{FoundEntry, WarningRow},
     files::{FileRow, SessionFileRow, ToolTotals},
     filter::{Period, SessionFilter, SessionName, StateFilter},
@@ -49,3 +50,4 @@ pub use self::{
     sources::Totals,
     tree::Grouping,
 };
+pub(super) use self::{companions::with_companions, sql::sum};

@@ -323,7 +323,9 @@ impl Authority {
     Hash,
     Serialize,
     Deserialize,
+    strum::EnumString,
     strum::IntoStaticStr,
+    strum::VariantNames,
 )]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -344,6 +346,9 @@ pub enum Allowed {
 }
 
 impl Allowed {
+    /// The serialised names, from the least to the most.
+    pub const NAMES: &[&str] = <Self as strum::VariantNames>::VARIANTS;
+
     /// The serialised name.
     pub fn as_str(self) -> &'static str {
         self.into()
