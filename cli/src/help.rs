@@ -59,7 +59,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         ["foldline usage --by month", "foldline usage --by session,model --since \"last week\""],
     ),
     ("blocks", ["foldline blocks --active", "foldline blocks --token-limit max"]),
-    ("statusline", ["foldline statusline", "foldline statusline --timezone UTC"]),
+    ("statusline", ["foldline statusline", "foldline statusline --print-config"]),
     ("show", ["foldline show", "foldline show latest --follow"]),
     ("resume", ["foldline resume", "foldline resume --project . --print"]),
     ("report", ["foldline report", "foldline report TASK-12 --format md --redact"]),

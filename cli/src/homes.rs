@@ -178,7 +178,6 @@ impl DatabaseOption {
     }
 
     /// The database as it was named on the command line.
-    #[cfg(feature = "mcp")]
     pub(crate) fn named(&self) -> Option<&Path> {
         self.db.as_deref()
     }

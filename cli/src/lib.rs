@@ -30,6 +30,7 @@ mod place;
 mod program;
 mod project;
 mod random;
+mod recipe;
 mod say;
 #[cfg(feature = "serve")]
 mod serve;

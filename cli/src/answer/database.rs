@@ -177,7 +177,6 @@ impl DatabaseArgs {
     }
 
     /// The database as it was named on the command line.
-    #[cfg(feature = "mcp")]
     pub(crate) fn named(&self) -> Option<&Path> {
         self.database.named()
     }

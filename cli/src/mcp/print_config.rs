@@ -3,6 +3,8 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use crate::recipe::command_line;
+
 /// A client of the Model Context Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Client {
@@ -31,9 +33,8 @@ impl Client {
     pub(super) fn config(self, program: &str, arguments: &[String]) -> String {
         match self {
             Self::Claude => {
-                let words = [program].into_iter().chain(arguments.iter().map(String::as_str));
-                let words: Vec<_> = words.map(shell_word).collect();
-                format!("claude mcp add --scope user foldline -- {}\n", words.join(" "))
+                let command = command_line(program, arguments);
+                format!("claude mcp add --scope user foldline -- {command}\n")
             }
             // A string of JSON is a string of TOML.
             Self::Codex => format!(
@@ -46,16 +47,6 @@ impl Client {
                 format!("{:#}\n", json!({ "mcpServers": { "foldline": server } }))
             }
         }
-    }
-}
-
-/// A word of a shell's command line.
-fn shell_word(word: &str) -> String {
-    let is_plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | ':' | '@');
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

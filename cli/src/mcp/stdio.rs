@@ -2,8 +2,7 @@
 
 use std::{
     env,
-    io::{self, IsTerminal, Write},
-    path::Path,
+    io::{self, IsTerminal},
     sync::Arc,
     time::Duration,
 };
@@ -19,7 +18,7 @@ use super::{
     project::Project,
     server::McpServer,
 };
-use crate::{error::Error, exit, place::DatabasePlace, program::Program, say::say};
+use crate::{error::Error, exit, program::Program, recipe, say::say};
 
 /// The time for one answer.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -75,37 +74,13 @@ fn not_begun(error: &ServerInitializeError) -> Error {
     ))
 }
 
-/// The name of a database for a program that is started in another folder.
-fn place(database: &Path) -> Result<String, Error> {
-    let place = match DatabasePlace::of(database.as_os_str().to_owned()) {
-        DatabasePlace::Server(_) => database.to_owned(),
-        DatabasePlace::File(path) => {
-            std::path::absolute(&path).map_err(|error| Error::Input { path, error })?
-        }
-    };
-    let text = place.to_str().map(str::to_owned);
-    text.ok_or_else(|| Error::WrongUse(format!("the path {} is not text", place.display())))
-}
-
 /// Prints the configuration of a client on standard output, and where it belongs on standard error.
 fn print_config(args: &McpArgs) -> Result<u8, Error> {
     let Some(client) = args.print_config else { return Ok(exit::SUCCESS) };
-    let program =
-        env::current_exe().map_err(|error| Error::Input { path: "foldline".into(), error })?;
-    let program = program.to_str().ok_or_else(|| {
-        Error::WrongUse(format!("the path of this program is not text: {}", program.display()))
-    })?;
     let mut arguments = vec!["mcp".to_owned()];
     if args.redact {
         arguments.push("--redact".to_owned());
     }
-    if let Some(database) = args.database.named() {
-        let whole = place(database)?;
-        arguments.extend(["--db".to_owned(), whole]);
-    }
-    say(client.place());
-    let mut out = io::stdout();
-    let config = client.config(program, &arguments);
-    out.write_all(config.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)?;
-    Ok(exit::SUCCESS)
+    arguments.extend(recipe::database(args.database.named())?);
+    recipe::print(&client.config(&recipe::this_program()?, &arguments), client.place())
 }

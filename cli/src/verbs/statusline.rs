@@ -19,7 +19,7 @@ use foldline_domain::{
 use foldline_render::terminal::neutralise_line;
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use super::{
@@ -31,6 +31,7 @@ use crate::{
     answer::{DatabaseArgs, PricesArgs, when},
     error::Error,
     program::Program,
+    recipe,
 };
 
 /// The options of `foldline statusline`.
@@ -39,6 +40,10 @@ pub(crate) struct StatuslineArgs {
     /// Time zone of the day, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone)]
     timezone: Option<TimeZone>,
+
+    /// Print what to paste into the settings of Claude Code, and end
+    #[arg(long, conflicts_with_all = ["logs", "prices", "no_refresh"])]
+    print_config: bool,
 
     #[command(flatten)]
     database: DatabaseArgs,
@@ -71,6 +76,9 @@ const WAIT: Duration = Duration::from_millis(50);
 
 /// `foldline statusline`.
 pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error> {
+    if args.print_config {
+        return print_config(args);
+    }
     let hook = Hook::read();
     let prices = args.prices.load()?;
     let zone = args.timezone.clone().unwrap_or_else(TimeZone::system);
@@ -96,6 +104,17 @@ pub(crate) fn run(program: &Program, args: &StatuslineArgs) -> Result<u8, Error>
         debug!(%error, "the limits are not stored");
     }
     Ok(exit_code)
+}
+
+/// Prints the settings of Claude Code with a status line of the same options.
+fn print_config(args: &StatuslineArgs) -> Result<u8, Error> {
+    let mut arguments = vec!["statusline".to_owned()];
+    let zone = args.timezone.as_ref().and_then(TimeZone::iana_name);
+    arguments.extend(zone.into_iter().flat_map(|zone| ["--timezone".to_owned(), zone.to_owned()]));
+    arguments.extend(recipe::database(args.database.named())?);
+    let command = recipe::command_line(&recipe::this_program()?, &arguments);
+    let settings = json!({ "statusLine": { "type": "command", "command": command } });
+    recipe::print(&format!("{settings:#}\n"), "add this to ~/.claude/settings.json")
 }
 
 impl Hook {
