@@ -23,6 +23,7 @@ mod first_hour;
 mod follow;
 mod forget;
 mod found;
+mod habits;
 mod hostile;
 #[path = "../../render/tests/html/hostile.rs"]
 mod hostile_page;

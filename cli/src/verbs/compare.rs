@@ -38,15 +38,20 @@ pub(crate) fn run(program: &Program, args: &CompareArgs) -> Result<u8, Error> {
             ("a", Kind::Text),
             ("b", Kind::Text),
         ]);
-        let shown = |kind: Kind, value: Value| match asked.print.format {
+        let shown = |kind: Kind, value: Value, side: &Side| match asked.print.format {
             // The rows of a column differ in kind.
-            OutputFormat::Table => Value::Text(value.shown(kind, &asked.filters.zone())),
+            OutputFormat::Table => {
+                let basis = side.row.cost_basis.as_deref();
+                let is_about = kind == Kind::Money && basis.is_some_and(|basis| basis != "logged");
+                let about = if is_about { "≈" } else { "" };
+                Value::Text(format!("{about}{}", value.shown(kind, &asked.filters.zone())))
+            }
             _ => value.exact(kind),
         };
         let rows = facts(&a, &b).into_iter().chain(tools(&a, &b)).chain(files(&a, &b));
-        listing.rows.extend(rows.map(|Row { fact, of, kind, sides: [a, b] }| {
+        listing.rows.extend(rows.map(|Row { fact, of, kind, sides: [one, other] }| {
             let of = of.map_or(Value::Null, Value::Text);
-            vec![fact.into(), of, shown(kind, a), shown(kind, b)]
+            vec![fact.into(), of, shown(kind, one, &a), shown(kind, other, &b)]
         }));
         Ok(listing)
     })

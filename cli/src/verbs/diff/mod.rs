@@ -20,6 +20,7 @@ use crate::{
     options::Color,
     pager::Output,
     program::Program,
+    say::say,
 };
 
 /// The options of `foldline diff`.
@@ -55,6 +56,9 @@ pub(crate) fn run(program: &Program, args: &DiffArgs) -> Result<u8, Error> {
     let session = find::session(&*database, &args.session, filters)?;
     let sections = changes(&*database, session)?;
     database.confirm()?;
+    if sections.is_empty() {
+        say("the session changed no file by a call that succeeded");
+    }
     let mut out = BufWriter::new(Output::paged());
     let is_coloured = args.color.on_stdout();
     let written = sections.iter().try_for_each(|section| write(&mut out, section, is_coloured));
