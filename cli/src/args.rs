@@ -21,6 +21,7 @@ use super::verbs::{
     forget::ForgetArgs,
     ingest::IngestArgs,
     keep::KeepArgs,
+    pick::PickArgs,
     prompts::PromptsArgs,
     prune::PruneArgs,
     query::QueryArgs,
@@ -53,6 +54,10 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// List sessions, latest first
     Sessions(SessionsArgs),
+    /// Choose a session from a list on the whole screen, to show, resume or export it
+    ///
+    /// What is typed filters the list by words of the title, the project, the agent and the id. F1 lists the keys.
+    Pick(PickArgs),
     /// Total tokens and costs by day, model, project and other keys
     Usage(UsageArgs),
     /// Show the limits of the account that are stated, and list five-hour windows with their use

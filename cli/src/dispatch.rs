@@ -22,8 +22,8 @@ use crate::{
     sink::SinkKind,
     verbs::{
         allowed, audit_key, blocks, check, commands, compare, diff, doctor, errors, export, files,
-        forget, homes, ingest, keep, prompts, prune, query, replay, report, resume, run, search,
-        sessions, shell, show, statusline, task, today, tools, usage, verify,
+        forget, homes, ingest, keep, pick, prompts, prune, query, replay, report, resume, run,
+        search, sessions, shell, show, statusline, task, today, tools, usage, verify,
     },
 };
 
@@ -50,13 +50,7 @@ impl Program {
                 out.write_all(help::exit_codes(width(None)).as_bytes()).map_err(Error::Output)?;
                 return Ok(exit::SUCCESS);
             }
-            let command = config::with_defaults(self.command())?;
-            // clap itself exits with 2 on wrong use, and with 0 after --help.
-            let matches = command
-                .try_get_matches_from(arguments)
-                .unwrap_or_else(|error| wrong_use(&help::with_verbs(error)));
-            let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
-            self.run_command(args.command.as_ref())
+            self.run_command(self.parsed(arguments)?.as_ref())
         };
         match run() {
             Ok(code) => ExitCode::from(code),
@@ -67,10 +61,25 @@ impl Program {
         }
     }
 
+    /// The command of these arguments, with the defaults of the configuration. Wrong arguments end the process.
+    pub(crate) fn parsed<A: Into<OsString> + Clone>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Option<Command>, Error> {
+        let command = config::with_defaults(self.command())?;
+        // clap itself exits with 2 on wrong use, and with 0 after --help.
+        let matches = command
+            .try_get_matches_from(arguments)
+            .unwrap_or_else(|error| wrong_use(&help::with_verbs(error)));
+        let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
+        Ok(args.command)
+    }
+
     fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
         let Some(command) = command else { return today::run(self) };
         match command {
             Command::Sessions(args) => sessions::run(self, args),
+            Command::Pick(args) => pick::run(self, args),
             Command::Usage(args) => usage::run(self, args),
             Command::Blocks(args) => blocks::run(self, args),
             Command::Statusline(args) => statusline::run(self, args),

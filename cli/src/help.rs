@@ -15,7 +15,7 @@ pub(super) fn exit_codes(width: usize) -> String {
     format!("Exit codes:\n{codes}{}\n", wrap(end, width, 0))
 }
 
-const EXIT_CODES: [(&str, &str); 7] = [
+const EXIT_CODES: [(&str, &str); 8] = [
     ("0", "success"),
     (
         "1",
@@ -27,6 +27,7 @@ const EXIT_CODES: [(&str, &str); 7] = [
     ("4", "no task, session or file has that name"),
     ("126", "the command of run or resume cannot be executed"),
     ("127", "the command of run or resume does not exist"),
+    ("130", "pick --print ended without a choice"),
 ];
 
 const ENVIRONMENT: &str = "\
@@ -58,6 +59,7 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
         "usage",
         ["foldline usage --by month", "foldline usage --by session,model --since \"last week\""],
     ),
+    ("pick", ["foldline pick", "foldline resume \"$(foldline pick --print)\""]),
     ("blocks", ["foldline blocks --active", "foldline blocks --token-limit max"]),
     ("statusline", ["foldline statusline", "foldline statusline --print-config"]),
     ("show", ["foldline show", "foldline show latest --follow"]),
@@ -123,6 +125,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("grep", &["search"]),
     ("history", &["prompts", "sessions"]),
     ("last", &["show", "resume"]),
+    ("choose", &["pick"]),
     ("list", &["sessions"]),
     ("log", &["show"]),
     ("logs", &["sessions", "show"]),

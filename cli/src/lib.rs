@@ -50,6 +50,7 @@ mod exit {
     pub(super) const USAGE: u8 = 2;
     pub(super) const MALFORMED: u8 = 3;
     pub(super) const NOT_FOUND: u8 = 4;
+    pub(super) const CANCELLED: u8 = 130;
 }
 
 /// The snippets of the README are tests.

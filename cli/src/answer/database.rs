@@ -191,6 +191,18 @@ impl DatabaseArgs {
         Self { logs: [&self.logs, logs].concat(), ..self.clone() }
     }
 
+    /// Opens the database as it is, if it can be read, and otherwise as [`open`](Self::open). Also returns whether new
+    /// logs are to be read into it.
+    pub(crate) fn open_soon(&self, program: &Program) -> Result<(Opened, bool), Error> {
+        let is_updated = self.logs.is_empty() && !self.no_refresh && self.database.is_default();
+        let is_there = is_updated && self.kept().is_some_and(|path| path.exists());
+        let as_it_is = Self { no_refresh: true, ..self.clone() };
+        match is_there.then(|| as_it_is.open(program)) {
+            Some(Ok(opened)) => Ok((opened, true)),
+            _ => Ok((self.open(program)?, is_updated)),
+        }
+    }
+
     /// Opens the database for reading. The default database is updated first; if it is damaged, it stays
     /// unchanged, and a temporary database built from the same logs is used for this answer.
     pub(crate) fn open(&self, program: &Program) -> Result<Opened, Error> {

@@ -62,7 +62,7 @@
 mod database;
 mod filters;
 pub(crate) mod find;
-mod folder;
+pub(crate) mod folder;
 mod json;
 mod listing;
 mod note;
@@ -70,6 +70,7 @@ pub(crate) mod paragraphs;
 mod prices;
 mod print;
 mod spreadsheet;
+pub(crate) mod status;
 mod value;
 pub(crate) mod when;
 

@@ -38,12 +38,12 @@ mod server;
 mod session;
 mod sessions;
 mod sse;
-mod status;
 mod token;
 mod tree;
 mod update;
 mod usage;
 
+use crate::answer::status;
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,

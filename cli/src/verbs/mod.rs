@@ -17,6 +17,7 @@ pub(crate) mod homes;
 pub(crate) mod ingest;
 pub(crate) mod keep;
 mod limits;
+pub(crate) mod pick;
 pub(crate) mod prompts;
 pub(crate) mod prune;
 pub(crate) mod query;

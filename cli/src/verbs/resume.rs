@@ -64,6 +64,13 @@ pub(crate) fn run(program: &Program, args: &ResumeArgs) -> Result<u8, Error> {
     resumption.run()
 }
 
+/// Resumes the session with this number.
+pub(crate) fn stored(database: Box<dyn Store>, number: i64) -> Result<u8, Error> {
+    let resumption = resumption(&*database, number)?;
+    drop(database);
+    resumption.run()
+}
+
 /// The command that resumes the session with this number. A sub-agent is a part of the session that called it.
 fn resumption(database: &dyn Store, number: i64) -> Result<Resumption, Error> {
     let tree = database.tree_of(number)?;

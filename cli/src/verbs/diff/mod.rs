@@ -59,12 +59,17 @@ pub(crate) fn run(program: &Program, args: &DiffArgs) -> Result<u8, Error> {
     if sections.is_empty() {
         say("the session changed no file by a call that succeeded");
     }
-    let mut out = BufWriter::new(Output::paged());
+    print(args, &sections, Output::paged())?;
+    Ok(database.exit_code())
+}
+
+/// Prints the changes of files.
+pub(crate) fn print(args: &DiffArgs, sections: &[Section], output: Output) -> Result<(), Error> {
+    let mut out = BufWriter::new(output);
     let is_coloured = args.color.on_stdout();
     let written = sections.iter().try_for_each(|section| write(&mut out, section, is_coloured));
     let out = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
-    out.and_then(Output::finish).map_err(Error::Output)?;
-    Ok(database.exit_code())
+    out.and_then(Output::finish).map_err(Error::Output)
 }
 
 /// The changes of a session and its parts by calls that succeeded, in the order of the calls, one section a file.

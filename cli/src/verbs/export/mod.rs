@@ -3,8 +3,7 @@
 mod args;
 mod document;
 mod report;
-#[cfg(feature = "serve")]
-mod served;
+mod single;
 mod site;
 
 use std::{
@@ -22,9 +21,12 @@ use foldline::{
 use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item};
 use foldline_render::{redact::Redact, terminal::neutralise_line};
 
-pub(crate) use self::args::{ExportArgs, Format};
 #[cfg(feature = "serve")]
-pub(crate) use self::served::document;
+pub(crate) use self::single::document;
+pub(crate) use self::{
+    args::{ExportArgs, Format},
+    single::page,
+};
 use self::{
     document::Document,
     report::{MOST, Replaced, note},

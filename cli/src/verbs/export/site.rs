@@ -98,7 +98,7 @@ impl Site<'_> {
 
 /// The name of the file of a session: the agent's id where it can be one, so that a link stays valid, or else the
 /// number in the database.
-fn name(session: &SessionRow, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn name(session: &SessionRow, taken: &mut BTreeSet<String>) -> String {
     let is_plain = |id: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         (1..=100).contains(&id.len()) && id.bytes().all(is_plain)

@@ -12,7 +12,7 @@ use foldline::{
     source::Until,
     transduce::{Batch, Emitter},
 };
-use foldline_database::query::Period;
+use foldline_database::{Store, query::Period};
 use foldline_domain::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp};
 use foldline_render::transcript::{SessionTranscripts, Transcript, TranscriptStyle};
 use jiff::tz::TimeZone;
@@ -68,7 +68,7 @@ pub(crate) struct ShowArgs {
     color: Color,
 
     #[command(flatten)]
-    ask: AskArgs,
+    pub(crate) ask: AskArgs,
 }
 
 /// Entries of one kind.
@@ -121,8 +121,19 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
         drop(database);
         return log(program, args, &found, entry);
     }
+    stored(args, &*database, (row, entry), Output::paged())?;
+    Ok(database.exit_code())
+}
+
+/// Shows a session of the database, or an entry of it.
+pub(crate) fn stored(
+    args: &ShowArgs,
+    database: &dyn Store,
+    (row, entry): (i64, Option<u64>),
+    output: Output,
+) -> Result<(), Error> {
     let mut shown = Shown::new(args, entry)?;
-    let mut out = BufWriter::new(Output::paged());
+    let mut out = BufWriter::new(output);
     let mut written = Ok(());
     database.nested_events(row, |event| {
         if written.is_ok() {
@@ -132,8 +143,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     if written.is_ok() {
         written = shown.finish().into_iter().try_for_each(|text| writeln!(out, "{text}"));
     }
-    finish(out, written)?;
-    Ok(database.exit_code())
+    finish(out, written).map(drop)
 }
 
 /// Shows a log, which need not be in a database.

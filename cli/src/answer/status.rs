@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::answer::when;
+use super::when;
 
 /// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(all(test, feature = "mcp"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Status {
+pub(crate) enum Status {
     /// Its log grew in the last minute, and no end is stated.
     Running,
     /// The same, and a call waits for a person.
@@ -21,7 +21,7 @@ pub(super) enum Status {
 
 impl Status {
     /// The status by what the log states and when it last grew, in milliseconds since 1970.
-    pub(super) fn of(outcome: Option<&str>, grew: Option<i64>, is_waiting: bool, now: i64) -> Self {
+    pub(crate) fn of(outcome: Option<&str>, grew: Option<i64>, is_waiting: bool, now: i64) -> Self {
         let is_growing = grew.is_some_and(|grew| grew > when::running_since(now));
         match outcome {
             Some("failed" | "limit_reached" | "cancelled") => Self::Failed,
@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Waiting => "waiting",
@@ -41,7 +41,8 @@ impl Status {
     }
 
     /// The symbol that is drawn for it; none for what is done.
-    pub(super) fn symbol(self) -> Option<&'static str> {
+    #[cfg(feature = "serve")]
+    pub(crate) fn symbol(self) -> Option<&'static str> {
         match self {
             Self::Running => Some("run"),
             Self::Waiting => Some("wait"),
@@ -52,6 +53,6 @@ impl Status {
 }
 
 /// In milliseconds since 1970.
-pub(super) fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
