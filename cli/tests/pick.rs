@@ -295,6 +295,19 @@ fn a_log_that_grows_is_seen() {
 }
 
 #[test]
+fn keys_after_a_long_paste_are_read() {
+    let home = Home::new();
+    let mut terminal = Terminal::pick(&home);
+    terminal.wait_for("2/2");
+    terminal.press(&"x".repeat(3000));
+    terminal.wait_for("0/2");
+    terminal.press("\x15");
+    terminal.wait_for("2/2");
+    terminal.press("\x03");
+    assert_eq!(terminal.end().exit_code(), 0);
+}
+
+#[test]
 fn no_color_has_attributes_only() {
     let home = Home::new();
     for (variables, is_coloured) in [(&[][..], true), (&[("NO_COLOR", "1")][..], false)] {

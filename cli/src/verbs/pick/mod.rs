@@ -62,6 +62,9 @@ const FIRST: usize = 200;
 /// The time without a key after which the selection rests.
 const REST: Duration = Duration::from_millis(50);
 
+/// The time in which a next key comes before the next frame. Without any, keys that were read are not found.
+const NEXT: Duration = Duration::from_millis(1);
+
 /// How the list was left.
 enum End {
     Quit,
@@ -143,7 +146,7 @@ impl List<'_> {
                 let _ = jobs.send(Job::Preview(number));
             }
             // All keys that wait, before the next frame.
-            while event::poll(Duration::ZERO).map_err(Error::Output)? {
+            while event::poll(NEXT).map_err(Error::Output)? {
                 if let Event::Key(key) = event::read().map_err(Error::Output)?
                     && key.kind != KeyEventKind::Release
                     && let Some(action) = picker.press(key)
