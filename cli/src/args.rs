@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use super::mcp::McpArgs;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
+use super::terminal::Terminal;
 use super::verbs::{
     allowed::AllowedArgs,
     audit_key::AuditKeyArgs,
@@ -42,16 +43,21 @@ use super::verbs::{
 
 /// Show, search, total, convert and follow the sessions of coding agents, from their logs
 ///
-/// Without a command, `foldline` lists the agent logs on this machine.
+/// Without a command, `foldline` shows what runs and what was done today.
 #[derive(Debug, Parser)]
 #[command(name = "foldline", version = version())]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(super) terminal: Terminal,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Show what runs and waits, what today and this week used, and the last sessions
+    Today,
     /// List sessions, latest first
     Sessions(SessionsArgs),
     /// Choose a session from a list on the whole screen, to show, resume or export it

@@ -2,7 +2,7 @@
 //!
 //! `foldline/config.toml` in the user's folder for configuration, or the file that `FOLDLINE_CONFIG` names. A key
 //! is the long name of an option, and applies to every verb with this option; in a table, only to the verb of
-//! that name:
+//! that name. An option of all verbs, such as `color`, has one default for all:
 //!
 //! ```toml
 //! timezone = "Europe/Paris"
@@ -69,6 +69,10 @@ fn apply(mut command: Command, table: Table) -> Result<Command, String> {
                 }
             }
             Value::Table(_) => return Err(format!("there is no verb {key}")),
+            value if command.get_arguments().any(|argument| is(argument, &key)) => {
+                let values = values(&value)?;
+                command = command.mut_args(|argument| defaulted(argument, &key, &values));
+            }
             value => {
                 if !verbs.iter().any(|verb| has(&command, verb, &key)) {
                     return Err(format!("there is no option --{key}"));
@@ -91,7 +95,7 @@ fn has(command: &Command, verb: &str, option: &str) -> bool {
 
 fn find<'c>(command: &'c Command, verb: &str, option: &str) -> Option<&'c Arg> {
     let mut arguments = command.find_subcommand(verb)?.get_arguments();
-    arguments.find(|argument| argument.get_long() == Some(option))
+    arguments.find(|argument| is(argument, option))
 }
 
 /// Whether the option accepts the value. Only options with a list of values are checked.
@@ -105,22 +109,31 @@ fn set(command: Command, verb: &str, option: &str, value: &Value) -> Result<Comm
     if option == "db" {
         return Err("the default database is named by the variable FOLDLINE_DB".to_owned());
     }
-    let values = match value {
-        Value::Array(values) => values.iter().map(text).collect::<Result<Vec<_>, _>>()?,
-        value => vec![text(value)?],
-    };
+    let values = values(value)?;
     Ok(command.mut_subcommand(verb, |verb| {
-        verb.mut_args(|argument| {
-            let is_meant = argument.get_long() == Some(option);
-            match argument.get_action() {
-                _ if !is_meant => argument,
-                ArgAction::SetTrue | ArgAction::Set | ArgAction::Append => {
-                    argument.default_values(values.clone())
-                }
-                _ => argument,
-            }
-        })
+        verb.mut_args(|argument| defaulted(argument, option, &values))
     }))
+}
+
+fn is(argument: &Arg, option: &str) -> bool {
+    argument.get_long() == Some(option)
+}
+
+/// The argument, with these default values if it is this option.
+fn defaulted(argument: Arg, option: &str, values: &[String]) -> Arg {
+    match argument.get_action() {
+        ArgAction::SetTrue | ArgAction::Set | ArgAction::Append if is(&argument, option) => {
+            argument.default_values(values.to_vec())
+        }
+        _ => argument,
+    }
+}
+
+fn values(value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::Array(values) => values.iter().map(text).collect(),
+        value => Ok(vec![text(value)?]),
+    }
 }
 
 fn text(value: &Value) -> Result<String, String> {
@@ -156,6 +169,10 @@ mod tests {
         assert_eq!(value(&command, &["foldline", "tools"], "limit"), ["7"]);
         assert_eq!(value(&command, &["foldline", "sessions"], "limit"), ["9"]);
         assert_eq!(value(&command, &["foldline", "sessions", "-n", "3"], "limit"), ["3"]);
+        let command = apply_text("no-pager = true\ncolor = 'always'").unwrap();
+        assert_eq!(value(&command, &["foldline", "tools"], "color"), ["always"]);
+        assert_eq!(value(&command, &["foldline", "tools", "--color", "never"], "color"), ["never"]);
+        assert_eq!(value(&command, &["foldline", "show"], "no_pager"), ["true"]);
         let command =
             apply_text("[show]\nno-thinking = true\nonly = [\"tools\", \"errors\"]").unwrap();
         assert_eq!(value(&command, &["foldline", "show"], "no_thinking"), ["true"]);

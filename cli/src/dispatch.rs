@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
@@ -12,7 +12,7 @@ use foldline_render::terminal::neutralise;
 
 use crate::{
     args::{Args, Command},
-    config,
+    choice, complete, config,
     error::Error,
     exit, help,
     logging::log_to_stderr,
@@ -50,7 +50,15 @@ impl Program {
                 out.write_all(help::exit_codes(width(None)).as_bytes()).map_err(Error::Output)?;
                 return Ok(exit::SUCCESS);
             }
-            self.run_command(self.parsed(arguments)?.as_ref())
+            if complete::answer(self, &arguments) {
+                return Ok(exit::SUCCESS);
+            }
+            let Some(arguments) = choice::chosen(self, &self.command(), arguments)? else {
+                return Ok(exit::CANCELLED);
+            };
+            let args = self.parsed(arguments)?;
+            let program = Self { terminal: args.terminal, ..self.clone() };
+            program.run_command(args.command.as_ref())
         };
         match run() {
             Ok(code) => ExitCode::from(code),
@@ -61,23 +69,22 @@ impl Program {
         }
     }
 
-    /// The command of these arguments, with the defaults of the configuration. Wrong arguments end the process.
+    /// The values of these arguments, with the defaults of the configuration. Wrong arguments end the process.
     pub(crate) fn parsed<A: Into<OsString> + Clone>(
         &self,
         arguments: impl IntoIterator<Item = A>,
-    ) -> Result<Option<Command>, Error> {
+    ) -> Result<Args, Error> {
         let command = config::with_defaults(self.command())?;
         // clap itself exits with 2 on wrong use, and with 0 after --help.
         let matches = command
             .try_get_matches_from(arguments)
             .unwrap_or_else(|error| wrong_use(&help::with_verbs(error)));
-        let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error));
-        Ok(args.command)
+        Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error)))
     }
 
     fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
-        let Some(command) = command else { return today::run(self) };
-        match command {
+        match command.unwrap_or(&Command::Today) {
+            Command::Today => today::run(self),
             Command::Sessions(args) => sessions::run(self, args),
             Command::Pick(args) => pick::run(self, args),
             Command::Usage(args) => usage::run(self, args),
@@ -118,13 +125,13 @@ impl Program {
             Command::Verify(args) => verify::run(self, args),
             Command::Check(args) => check::run(args),
             Command::AuditKey(args) => audit_key::run(args),
-            Command::Completions(args) => shell::completions(self.command(), args),
+            Command::Completions(args) => shell::completions(args),
             Command::Man(args) => shell::man(self.command(), args),
         }
     }
 
     /// The command line, with the names of the registered executors and outputs.
-    fn command(&self) -> ClapCommand {
+    pub(crate) fn command(&self) -> ClapCommand {
         let names = || self.registry.iter().map(DynExecutor::format);
         let executors = || {
             let named = names().map(|format| PossibleValue::new(format.name).help(format.title));
@@ -140,7 +147,7 @@ impl Program {
                 arg.value_parser(executors()).hide_possible_values(false)
             })
         };
-        help::with_ends(Args::command())
+        choice::with_option(help::with_ends(Args::command()))
             .mut_subcommand("replay", |verb| {
                 executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()))
             })
@@ -160,11 +167,16 @@ impl Program {
 
 /// Ends the process as clap does, which echoes what was typed: what would control a terminal is neutralised.
 fn wrong_use(error: &clap::Error) -> ! {
-    let text = error.render().to_string();
-    let shown = neutralise(&text);
-    if error.use_stderr() && shown != text {
-        eprint!("{shown}");
-        std::process::exit(error.exit_code());
+    if !error.use_stderr() {
+        error.exit()
     }
-    error.exit()
+    let text = error.render();
+    let shown = match io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        // Without what was typed, which is not known to be free of control characters.
+        true if neutralise(&text.to_string()) == text.to_string() => text.ansi().to_string(),
+        _ => neutralise(&text.to_string()).into_owned(),
+    };
+    // As all messages of the program begin.
+    eprint!("{}", shown.replacen("error:", "foldline:", 1));
+    std::process::exit(error.exit_code())
 }

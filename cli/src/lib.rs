@@ -7,6 +7,8 @@
 
 mod answer;
 mod args;
+mod choice;
+mod complete;
 mod config;
 mod dispatch;
 mod distinct;
@@ -20,6 +22,7 @@ mod logging;
 mod malformed;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod only;
 mod options;
 mod outputs;
 mod pace;
@@ -38,6 +41,7 @@ pub mod shared;
 mod signal;
 mod sink;
 mod table;
+mod terminal;
 mod verbs;
 mod wrap;
 

@@ -1,34 +1,6 @@
 //! Options that several verbs share, and their values.
 
-use std::{
-    io::{self, IsTerminal},
-    time::Duration,
-};
-
-use clap::ValueEnum;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Color {
-    /// If standard output is a terminal
-    #[default]
-    Auto,
-    /// Also in a file or a pipe
-    Always,
-    /// Without colours
-    Never,
-}
-
-impl Color {
-    /// Whether standard output is coloured: by the option, else `NO_COLOR`, else if it is a terminal.
-    pub(super) fn on_stdout(self) -> bool {
-        let no_color = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => io::stdout().is_terminal() && !no_color(),
-        }
-    }
-}
+use std::time::Duration;
 
 /// The output width: that of the option, else the terminal's, else that in `COLUMNS`, else 100 columns.
 pub fn width(option: Option<u16>) -> usize {

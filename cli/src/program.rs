@@ -11,7 +11,7 @@ use foldline_agents::{DynExecutor, Registry};
 use foldline_domain::DomainEvent;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::sink::SinkKinds;
+use crate::{sink::SinkKinds, terminal::Terminal};
 
 /// The program `foldline`, with the executors and consumers that it is given.
 ///
@@ -37,12 +37,15 @@ use crate::sink::SinkKinds;
 pub struct Program {
     pub(crate) registry: Registry,
     pub(crate) sinks: SinkKinds,
+    /// How it prints, as the command line says.
+    pub(crate) terminal: Terminal,
 }
 
 impl Program {
     /// The program with the executors and outputs of this repository.
     pub fn builtin() -> Self {
-        Self { registry: Registry::builtin(), sinks: SinkKinds::builtin() }
+        let (registry, sinks) = (Registry::builtin(), SinkKinds::builtin());
+        Self { registry, sinks, terminal: Terminal::default() }
     }
 
     /// How the logs of its executors are opened.

@@ -25,6 +25,9 @@ pub struct Layout {
 pub enum Clip {
     /// Down to a few characters.
     Early,
+    /// The same, but it takes a third of the table if less important columns can be omitted for it, since it says what
+    /// the row is about.
+    Subject,
     /// The same, at the beginning, since the end of a path is more informative.
     Start,
     /// Last, if clipping the others is not enough.
@@ -43,10 +46,21 @@ const LEAST: usize = 8;
 
 /// The smallest width of a text, if other columns can be omitted for it.
 const WORTH: usize = 18;
+/// The width of a table in shares, of which a subject takes one.
+const SHARES: usize = 3;
 /// The same of a name.
 const WORTH_LATE: usize = 20;
 /// The same of the end of a path.
 const WORTH_START: usize = 10;
+
+/// What a column is omitted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// More of a subject.
+    Subject,
+    /// The table is too wide.
+    Room,
+}
 
 /// The cells of a table.
 #[derive(Debug)]
@@ -81,40 +95,58 @@ impl fmt::Display for Hidden {
 }
 
 impl Table {
-    /// Writes the table, after hiding columns until it fits; `next` removes a column and returns its position.
+    /// Writes the table, with bold headings if it is coloured, after hiding columns until it fits. `next` removes a column
+    /// and returns its position; if the table would fit with less of its subjects, it may keep all.
     pub(super) fn write(
         mut self,
         out: &mut dyn Write,
-        width: usize,
-        mut next: impl FnMut() -> usize,
+        (width, is_coloured): (usize, bool),
+        mut next: impl FnMut(Need) -> Option<usize>,
     ) -> io::Result<Option<Hidden>> {
-        let mut hidden = Hidden { headings: Vec::new(), width: self.least_width() };
-        while self.headings.len() > 1 && self.least_width() > width {
-            let at = next();
+        let mut widths = self.widths();
+        let mut all = self.least_width(&widths, 0);
+        while self.least_width(&widths, all) > all {
+            all += 1;
+        }
+        let mut hidden = Hidden { headings: Vec::new(), width: all };
+        while self.headings.len() > 1 && self.least_width(&widths, width) > width {
+            let fits = self.least_width(&widths, 0) <= width;
+            let Some(at) = next(if fits { Need::Subject } else { Need::Room }) else { break };
             hidden.headings.insert(0, self.headings.remove(at));
             self.layouts.remove(at);
+            widths.remove(at);
             self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
-        write_table(out, &self.headings, &self.layouts, &self.rows, width)?;
+        let mut text = Vec::new();
+        write_table(&mut text, &self.headings, &self.layouts, &self.rows, width)?;
+        let end = text.iter().position(|byte| *byte == b'\n').filter(|_| is_coloured).unwrap_or(0);
+        let (headings, rows) = text.split_at(end);
+        let (bold, plain) = if end > 0 { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+        let parts = [bold.as_bytes(), headings, plain.as_bytes(), rows];
+        parts.iter().try_for_each(|part| out.write_all(part))?;
         Ok(Some(hidden).filter(|hidden| !hidden.headings.is_empty()))
     }
 
-    /// The width that the table needs to be readable. Numbers and times are never clipped.
-    fn least_width(&self) -> usize {
+    /// The widths of the columns with whole cells.
+    fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| neutralise_line(cell).width()).max().unwrap_or(0)
         };
-        let columns = self.headings.iter().zip(&self.layouts).enumerate();
-        let columns = columns.map(|(column, (heading, layout))| {
-            let width = widest(column).max(heading.width());
-            match layout.clip {
-                Clip::Early => width.min(WORTH),
-                Clip::Start => width.min(WORTH_START),
-                Clip::Late => width.min(WORTH_LATE),
-                Clip::Prefix => width.min(LEAST.max(heading.width())),
-                Clip::Never => width,
-            }
+        let columns = self.headings.iter().enumerate();
+        columns.map(|(column, heading)| widest(column).max(heading.width())).collect()
+    }
+
+    /// The width that the table needs to be readable, of this available one. Numbers and times are never clipped.
+    fn least_width(&self, widths: &[usize], available: usize) -> usize {
+        let columns = self.headings.iter().zip(&self.layouts).zip(widths);
+        let columns = columns.map(|((heading, layout), &width)| match layout.clip {
+            Clip::Subject => width.min(WORTH.max(available / SHARES)),
+            Clip::Early => width.min(WORTH),
+            Clip::Start => width.min(WORTH_START),
+            Clip::Late => width.min(WORTH_LATE),
+            Clip::Prefix => width.min(LEAST.max(heading.width())),
+            Clip::Never => width,
         });
         columns.sum::<usize>() + GAP * self.headings.len().saturating_sub(1)
     }
@@ -163,13 +195,15 @@ pub fn write_table(
 /// narrowed.
 fn fit(widths: &mut [usize], layouts: &[Layout], width: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
-    // First to a readable width, then to a width that still distinguishes values.
-    let rounds: [(&[Clip], usize); 5] = [
+    // First to a readable width, and a subject to its share, then to a width that still distinguishes values.
+    let rounds: [(&[Clip], usize); 7] = [
+        (&[Clip::Subject], WORTH.max(width / SHARES)),
         (&[Clip::Early, Clip::Start], WORTH),
         (&[Clip::Prefix], LEAST),
         (&[Clip::Start], WORTH_START),
+        (&[Clip::Subject], WORTH),
         (&[Clip::Late], LEAST),
-        (&[Clip::Early, Clip::Start], LEAST),
+        (&[Clip::Subject, Clip::Early, Clip::Start], LEAST),
     ];
     for (clips, least) in rounds {
         while widths.iter().sum::<usize>() + gaps > width {
@@ -247,7 +281,30 @@ mod tests {
 
     const TEXT: Layout = Layout { right: false, clip: Clip::Early };
     const ID: Layout = Layout { right: false, clip: Clip::Late };
+    const SUBJECT: Layout = Layout { right: false, clip: Clip::Subject };
     const NUMBER: Layout = Layout { right: true, clip: Clip::Never };
+
+    #[test]
+    fn a_subject_takes_a_third_of_the_width_rather_than_a_less_important_column() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let written = |width, is_dispensable: bool| {
+            let table = Table {
+                headings: row(["id", "title", "of"]),
+                layouts: vec![ID, SUBJECT, ID],
+                rows: vec![row([&"1".repeat(20), &"word ".repeat(9), &"2".repeat(20)])],
+            };
+            let mut out = Vec::new();
+            let next = |need| (is_dispensable || need == Need::Room).then_some(2);
+            let hidden = table.write(&mut out, (width, false), next).unwrap();
+            (String::from_utf8(out).unwrap(), hidden.map(|hidden| hidden.headings))
+        };
+        assert_eq!(written(66, true).1, None);
+        let (text, hidden) = written(64, true);
+        assert_eq!(hidden.unwrap(), ["of"], "{text}");
+        let (text, hidden) = written(64, false);
+        assert!(hidden.is_none() && text.contains("2222"), "{text}");
+        assert_eq!(written(60, false).1.unwrap(), ["of"]);
+    }
 
     fn table(layouts: &[Layout], rows: &[&[&str]], width: usize) -> Vec<String> {
         let mut rows: Vec<Vec<String>> =

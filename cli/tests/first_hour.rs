@@ -373,8 +373,27 @@ fn nothing_found_is_said() {
 fn shells_man_and_a_file_of_defaults() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(home.ask(&["completions", shell]).contains("no-thinking"), "{shell}");
+        assert!(home.ask(&["completions", shell]).contains("FOLDLINE_COMPLETE"), "{shell}");
     }
+    // What the script asks: the values of the database, and of the command line.
+    home.ask(&["sessions"]);
+    let complete = |words: &[&str]| {
+        let mut asked = foldline();
+        asked
+            .env("HOME", home.path())
+            .args(["--", "foldline"])
+            .args(words)
+            .env("FOLDLINE_COMPLETE", "bash");
+        asked.env("_CLAP_COMPLETE_INDEX", words.len().to_string()).env("_CLAP_IFS", "\n");
+        String::from_utf8(asked.output().unwrap().stdout).unwrap()
+    };
+    assert!(complete(&["show", "--no-th"]).contains("--no-thinking"));
+    assert_eq!(complete(&["prom"]).trim(), "prompts");
+    let rows: Vec<Value> = serde_json::from_str(&home.ask(&["sessions", "-f", "json"])).unwrap();
+    let text = |key: &str| rows[0][key].as_str().unwrap().to_owned();
+    assert!(complete(&["show", ""]).lines().any(|line| line == text("session")));
+    assert!(complete(&["sessions", "--agent", ""]).lines().any(|line| line == text("agent")));
+    assert!(complete(&["sessions", "--project", ""]).contains(&text("project")));
     assert!(home.ask(&["man"]).contains(".TH foldline"));
     let pages = home.path().join("man");
     home.ask(&["man", pages.to_str().unwrap()]);

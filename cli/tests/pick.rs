@@ -207,7 +207,7 @@ fn with_print_the_id_is_the_only_output() {
     let home = Home::new();
     let command = "id=$(\"$foldline\" pick --print); echo \"$? chose <$id>\"";
     let mut terminal = Terminal::new(home.path(), (80, 24), command, &[]);
-    terminal.wait_for("Enter print id");
+    terminal.wait_for("Enter choose");
     terminal.press("cart");
     terminal.wait_for("1/2");
     terminal.press("\x12");
@@ -216,7 +216,7 @@ fn with_print_the_id_is_the_only_output() {
     terminal.wait_for(&format!("0 chose <{}>", home.claude()));
     terminal.end();
     let mut terminal = Terminal::new(home.path(), (80, 24), command, &[]);
-    terminal.wait_for("Enter print id");
+    terminal.wait_for("Enter choose");
     terminal.press(ESCAPE);
     terminal.wait_for("130 chose <>");
     terminal.end();
@@ -319,4 +319,58 @@ fn no_color_has_attributes_only() {
         assert_eq!(terminal.written().contains("\x1b[38;5;2"), is_coloured);
         assert!(terminal.written().contains("\x1b[7m"));
     }
+}
+
+#[test]
+fn another_verb_asks_for_its_session() {
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    let command = "\"$foldline\" resume -i --print; echo \"ended $?\"";
+    let mut terminal = Terminal::new(home.path(), (120, 24), command, &[]);
+    terminal.wait_for("Enter choose");
+    terminal.press("cart");
+    terminal.wait_for("1/2");
+    terminal.press(ENTER);
+    terminal.wait_for(&format!("--resume {}", home.claude()));
+    terminal.wait_for("ended 0");
+    terminal.end();
+    // Two sessions are asked for, one after the other; the second is not chosen.
+    let command = "\"$foldline\" compare -i; echo \"ended $?\"";
+    let mut terminal = Terminal::new(home.path(), (80, 24), command, &[]);
+    terminal.wait_for("Enter choose");
+    terminal.press(ENTER);
+    terminal.wait("the second list", |it| it.written().matches("Enter choose").count() == 2);
+    terminal.press(ESCAPE);
+    terminal.wait_for("ended 130");
+    terminal.end();
+    // What is wrong is said before the list appears.
+    let wrong = home.run(&["show", "latest", "-i"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8(wrong.stderr).unwrap().starts_with("foldline: "));
+}
+
+#[test]
+fn what_is_longer_than_the_screen_goes_through_the_pager() {
+    let home = Home::new();
+    home.ask(&["sessions"]);
+    let pager = [("FOLDLINE_PAGER", "sed s/^/paged:/")];
+    let shown = |rows: u16, command: &str| {
+        let command = format!("\"$foldline\" {command}; echo ended");
+        let mut terminal = Terminal::new(home.path(), (80, rows), &command, &pager);
+        terminal.wait_for("ended");
+        terminal.end();
+        terminal.written()
+    };
+    for command in ["show", "sessions -f json"] {
+        let long = shown(8, command);
+        assert!(long.lines().count() > 8, "{long}");
+        assert!(long.lines().filter(|line| line.contains("paged:")).count() > 8, "{long}");
+        assert!(!shown(400, command).contains("paged:"));
+        assert!(!shown(8, &format!("{command} --no-pager")).contains("paged:"));
+    }
+    let coloured = shown(400, "sessions");
+    assert!(coloured.contains("\x1b[1msession"), "{coloured}");
+    assert!(!shown(400, "sessions --no-color").contains('\x1b'));
+    let forced = home.ask(&["sessions", "--color", "always"]);
+    assert!(forced.starts_with("\x1b[1msession"), "{forced}");
 }

@@ -502,7 +502,7 @@ fn a_narrow_table_has_the_columns_that_matter_and_says_which_are_hidden() {
     }
     let narrow = stdout(&["sessions", "--db", &db, "--width", "80"]);
     assert!(narrow.contains("agent") && narrow.contains("droid"), "{narrow}");
-    let hidden = narrow.lines().find_map(|line| line.strip_prefix("hidden columns: ")).unwrap();
+    let (_, hidden) = narrow.split_once("hidden columns: ").unwrap();
     let needed = hidden.split_once("(--width ").unwrap().1.split(' ').next().unwrap();
     let wide = stdout(&["sessions", "--db", &db, "--width", needed]);
     assert!(!wide.contains("hidden columns"), "{wide}");

@@ -13,7 +13,7 @@ use super::{
     spreadsheet::guarded,
     value::{Kind, Value, visible},
 };
-use crate::table::Table;
+use crate::table::{Need, Table};
 
 /// A column: its name in JSON and CSV, and its kind.
 #[derive(Clone, Debug)]
@@ -232,22 +232,24 @@ impl Listing {
         let headings = columns.iter().map(heading).collect();
         let layouts = columns.iter().map(|column| column.kind.layout()).collect();
         let table = Table { headings, layouts, rows };
-        let hidden = table.write(out, layout.width, || {
-            let at = self.least_important(&columns);
+        let hidden = table.write(out, (layout.width, layout.is_coloured), |need| {
+            let at = self.least_important(&columns, need)?;
             columns.remove(at);
-            at
+            Some(at)
         })?;
-        hidden.map_or(Ok(()), |hidden| note(out, &hidden.note(), layout.width))
+        hidden
+            .map_or(Ok(()), |hidden| note(out, &hidden.note(), (layout.width, layout.is_coloured)))
     }
 
-    /// The column that a narrow table hides next: the least important, else the last one.
-    fn least_important(&self, columns: &[&Column]) -> usize {
+    /// The column that a narrow table hides next: the least important, else, if it is too wide, the last one.
+    fn least_important(&self, columns: &[&Column], need: Need) -> Option<usize> {
         let is_kept = |name: &str| self.kept.split(' ').any(|kept| kept == name);
         let mut named = self.less_important.split(' ').filter(|name| !is_kept(name));
         let at = |name: &str| columns.iter().position(|column| column.name == name);
         let last =
             || columns.iter().rposition(|column| !is_kept(&column.name)).filter(|at| *at > 0);
-        named.find_map(at).or_else(last).unwrap_or(columns.len() - 1)
+        let or_last = || last().or(columns.len().checked_sub(1));
+        named.find_map(at).or_else(|| (need == Need::Room).then(or_last).flatten())
     }
 
     /// The names of the folders in it.
@@ -324,7 +326,7 @@ mod tests {
 
     fn print(listing: &Listing, format: OutputFormat) -> String {
         let mut out = Vec::new();
-        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC };
+        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC, is_coloured: false };
         print::Printed::write(listing, &mut out, layout).unwrap();
         String::from_utf8(out).unwrap()
     }

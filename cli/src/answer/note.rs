@@ -2,12 +2,16 @@
 
 use std::io::{self, Write};
 
-use crate::{options::Color, wrap::wrap};
+use crate::wrap::wrap;
 
-/// Writes a note about an answer.
-pub(crate) fn note(out: &mut dyn Write, note: &str, width: usize) -> io::Result<()> {
+/// Writes a note about an answer, dim if it is coloured.
+pub(crate) fn note(
+    out: &mut dyn Write,
+    note: &str,
+    (width, is_coloured): (usize, bool),
+) -> io::Result<()> {
     let note = wrap(note, width, 0);
-    match Color::Auto.on_stdout() {
+    match is_coloured {
         true => writeln!(out, "\x1b[2m{note}\x1b[0m"),
         false => writeln!(out, "{note}"),
     }

@@ -78,7 +78,7 @@ impl<T: Serialize> Printed for Paragraphs<T> {
             paragraph.write(&session, out, layout)?;
         }
         let text = (self.order)(&self.rows) + "; foldline show SESSION:ENTRY opens an entry";
-        note(out, &text, layout.width)
+        note(out, &text, (layout.width, layout.is_coloured))
     }
 }
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use foldline_render::human;
 use jiff::tz::TimeZone;
 
-use crate::{error::Error, options::width, say::say};
+use crate::{error::Error, options::width, pager::Output, say::say, terminal::Terminal};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -46,6 +46,8 @@ pub(crate) struct Layout<'z> {
     pub(crate) width: usize,
     /// Of the moments in tables.
     pub(crate) zone: &'z TimeZone,
+    /// Whether the headings of tables are bold.
+    pub(crate) is_coloured: bool,
 }
 
 /// An answer.
@@ -63,12 +65,18 @@ impl PrintArgs {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
 
-    /// Prints an answer to standard output.
-    pub(crate) fn print(&self, mut answer: impl Printed, zone: &TimeZone) -> Result<(), Error> {
+    /// Prints an answer to standard output, or what is longer than the screen through a pager.
+    pub(crate) fn print(
+        &self,
+        terminal: Terminal,
+        mut answer: impl Printed,
+        zone: &TimeZone,
+    ) -> Result<(), Error> {
         let is_cut = answer.limit(self.limit());
-        let layout = Layout { format: self.format, width: width(self.width), zone };
-        let mut out = BufWriter::new(io::stdout().lock());
-        answer.write(&mut out, layout).and_then(|()| out.flush()).map_err(Error::Output)?;
+        let is_coloured = terminal.is_coloured();
+        let layout = Layout { format: self.format, width: width(self.width), zone, is_coloured };
+        let mut out = BufWriter::new(Output::paged(terminal));
+        answer.write(&mut out, layout).and_then(|()| Output::end(out)).map_err(Error::Output)?;
         if is_cut {
             say(&format!(
                 "there is more than the {} shown; --limit 0 shows all",

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Short,
     /// A folder, of which a table shows the last part.
     Folder,
+    /// The text that says what the row is about.
+    Subject,
     /// A path that may be clipped at its beginning.
     Path,
     /// A number.
@@ -57,8 +59,8 @@ impl Kind {
             "failure_rate" | "limit_share" | "cost_limit_share" => Self::Rate,
             "number" | "session" | "sessions" | "index" | "turns" | "entries" | "calls"
             | "failures" | "warnings" | "open" | "count" | "exit_code" => Self::Number,
-            "title" | "what" | "message" | "content" | "output" | "matches" | "agents"
-            | "models" | "subject" | "parent" | "source" => Self::Text,
+            "title" | "what" | "message" | "content" | "output" | "command" => Self::Subject,
+            "matches" | "agents" | "models" | "subject" | "parent" | "source" => Self::Text,
             _ if name.ends_with("_ms") => Self::Duration,
             _ if name.contains("_usd") => Self::Money,
             _ if name.contains("token") => Self::Tokens,
@@ -70,6 +72,7 @@ impl Kind {
         let right =
             matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
         let clip = match self {
+            Self::Subject => Clip::Subject,
             Self::Text => Clip::Early,
             Self::Path | Self::Folder => Clip::Start,
             Self::Id => Clip::Late,

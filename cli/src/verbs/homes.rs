@@ -19,7 +19,7 @@ use crate::{
     options::width,
     program::Program,
     say::say,
-    table::{Clip, Layout, Table},
+    table::{Clip, Layout, Need, Table},
     verbs::keep,
     wrap::{JOINT, wrap},
 };
@@ -111,17 +111,18 @@ fn print(program: &Program, found: &Homes, out: &mut dyn Write) -> io::Result<()
         .collect();
     let headings = columns.iter().map(|&heading| heading.to_owned()).collect();
     let table = Table { headings, layouts, rows };
-    let width = width(None);
-    let hidden = table.write(out, width, || {
+    let (width, is_coloured) = (width(None), program.terminal.is_coloured());
+    let hidden = table.write(out, (width, is_coloured), |need| {
         let next = ["size", "folder", "newest", "logs"];
         let at = next.iter().find_map(|next| columns.iter().position(|column| column == next));
-        let at = at.unwrap_or(columns.len() - 1);
+        let at = at.or(columns.len().checked_sub(1)).filter(|_| need == Need::Room)?;
         columns.remove(at);
-        at
+        Some(at)
     })?;
     if let Some(hidden) = hidden {
         let needed = hidden.width;
-        note(out, &format!("{hidden} (shown{JOINT}from{JOINT}{needed}{JOINT}columns)"), width)?;
+        let text = format!("{hidden} (shown{JOINT}from{JOINT}{needed}{JOINT}columns)");
+        note(out, &text, (width, is_coloured))?;
     }
     if let Some(days) = keep::claude_days(&program.registry) {
         let days = human::number_of(days, "day");

@@ -29,7 +29,7 @@ pub(crate) fn run(program: &Program, args: &PromptsArgs) -> Result<u8, Error> {
         }
         let prompts = asked.database.prompts(&filter)?;
         let listing = Listing::of("at session session_id project index text", &prompts);
-        let listing = listing.with_kind(Kind::Minute, &["at"]).with_kind(Kind::Text, &["text"]);
+        let listing = listing.with_kind(Kind::Minute, &["at"]).with_kind(Kind::Subject, &["text"]);
         Ok(listing.without_in_tables("session index").dropping("project session_id at"))
     })
 }

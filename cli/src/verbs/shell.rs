@@ -6,10 +6,10 @@ use std::{
 };
 
 use clap::{Args, Command};
-use clap_complete::{Shell, generate};
+use clap_complete::{Shell, env::Shells};
 use clap_mangen::Man;
 
-use crate::{error::Error, exit};
+use crate::{complete::VARIABLE, error::Error, exit};
 
 /// The options of `foldline completions`.
 #[derive(Debug, Args)]
@@ -25,10 +25,14 @@ pub(crate) struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-/// Prints a script that completes the arguments of this command.
-pub(crate) fn completions(mut command: Command, args: &CompletionsArgs) -> Result<u8, Error> {
+/// Prints a script for a shell that asks this program for completions.
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<u8, Error> {
+    let (shells, shell) = (Shells::builtins(), args.shell.to_string());
     let mut script = Vec::new();
-    generate(args.shell, &mut command, "foldline", &mut script);
+    let written = shells.completer(&shell).map(|shell| {
+        shell.write_registration(VARIABLE, "foldline", "foldline", "foldline", &mut script)
+    });
+    written.unwrap_or(Ok(())).map_err(Error::Output)?;
     io::stdout().write_all(&script).map_err(Error::Output)?;
     Ok(exit::SUCCESS)
 }

@@ -119,9 +119,7 @@ fn totals(programs: Totals) -> Listing {
 fn listing(list: Vec<Chosen>) -> Listing {
     let columns = "at session session_id project index program command status exit_code duration_ms sudo \
                    destructive unsandboxed";
-    let mut listing = Listing::named(columns)
-        .with_kind(Kind::Minute, &["at"])
-        .with_kind(Kind::Text, &["command"]);
+    let mut listing = Listing::named(columns).dropping("project").with_kind(Kind::Minute, &["at"]);
     let text = |text: Option<&str>| text.map_or(Value::Null, Value::from);
     listing.rows.extend(list.into_iter().map(|chosen| {
         let Chosen { row, program, has_sudo, destructive, is_unsandboxed } = chosen;

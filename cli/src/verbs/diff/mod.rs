@@ -17,10 +17,10 @@ use self::section::Sections;
 use crate::{
     answer::{AskArgs, Kind, Listing, OutputFormat, Value, answer, find},
     error::Error,
-    options::Color,
     pager::Output,
     program::Program,
     say::say,
+    terminal::Terminal,
 };
 
 /// The options of `foldline diff`.
@@ -33,10 +33,6 @@ pub(crate) struct DiffArgs {
     /// List the files with their added and removed lines
     #[arg(long)]
     stat: bool,
-
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    color: Color,
 
     #[command(flatten)]
     ask: AskArgs,
@@ -59,17 +55,16 @@ pub(crate) fn run(program: &Program, args: &DiffArgs) -> Result<u8, Error> {
     if sections.is_empty() {
         say("the session changed no file by a call that succeeded");
     }
-    print(args, &sections, Output::paged())?;
+    print(&sections, program.terminal, Output::paged(program.terminal))?;
     Ok(database.exit_code())
 }
 
 /// Prints the changes of files.
-pub(crate) fn print(args: &DiffArgs, sections: &[Section], output: Output) -> Result<(), Error> {
+pub(crate) fn print(sections: &[Section], terminal: Terminal, output: Output) -> Result<(), Error> {
     let mut out = BufWriter::new(output);
-    let is_coloured = args.color.on_stdout();
+    let is_coloured = terminal.is_coloured();
     let written = sections.iter().try_for_each(|section| write(&mut out, section, is_coloured));
-    let out = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
-    out.and_then(Output::finish).map_err(Error::Output)
+    written.and_then(|()| Output::end(out)).map_err(Error::Output)
 }
 
 /// The changes of a session and its parts by calls that succeeded, in the order of the calls, one section a file.

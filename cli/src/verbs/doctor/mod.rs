@@ -91,7 +91,7 @@ pub(crate) fn run(program: &Program, args: &DoctorArgs) -> Result<u8, Error> {
         out.write_all(neutralise(&text).as_bytes()).map_err(Error::Output)?;
     }
     if args.summary {
-        summary.print(&mut out).map_err(Error::Output)?;
+        summary.print(&mut out, program.terminal.is_coloured()).map_err(Error::Output)?;
     }
     out.flush().map_err(Error::Output)?;
     let is_strict = args.strict && !understood && code == exit::SUCCESS;

@@ -13,7 +13,7 @@ use foldline_render::terminal::neutralise_line;
 use crate::{
     answer::note,
     options::width,
-    table::{Clip, Layout, Table, clip},
+    table::{Clip, Layout, Need, Table, clip},
     wrap::wrap,
 };
 
@@ -62,7 +62,7 @@ impl DoctorSummary {
     }
 
     /// Prints the counts, and the most frequent findings. Neither has any content of a log.
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write, is_coloured: bool) -> io::Result<()> {
         let mut columns = ["format", "version", "logs", "records", "ignored", "findings"].to_vec();
         let layout = |right| Layout { right, clip: Clip::Late };
         let layouts = columns.iter().enumerate().map(|(at, _)| layout(at > 1)).collect();
@@ -76,12 +76,11 @@ impl DoctorSummary {
             names.into_iter().chain(counts.map(|count| count.to_string())).collect()
         });
         let table = Table { headings, layouts, rows: rows.collect() };
-        let hidden = table.write(out, width(None), || {
-            columns.pop();
-            columns.len()
+        let hidden = table.write(out, (width(None), is_coloured), |need| {
+            if need == Need::Room { columns.pop().map(|_| columns.len()) } else { None }
         })?;
         if let Some(hidden) = hidden {
-            note(out, &hidden.to_string(), width(None))?;
+            note(out, &hidden.to_string(), (width(None), is_coloured))?;
         }
         if self.rows.values().any(|row| row.is_newer) {
             let what =

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::{
     answer::{DatabaseArgs, Filters, PricesArgs},
+    only::What,
     options::parse_size,
 };
 
@@ -30,6 +31,10 @@ pub(crate) struct ExportArgs {
     /// Document format
     #[arg(long, short, value_enum, default_value_t)]
     pub(super) format: Format,
+
+    /// Kinds of entries in the document, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    pub(super) only: Vec<What>,
 
     /// Output file instead of standard output, or with --all the folder; a file is replaced. A new file is readable by its owner only, an existing
     /// one keeps its permissions

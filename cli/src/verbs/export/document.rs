@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::{args::Format, report::note};
-use crate::verbs::usage::Spent;
+use crate::{only::Only, verbs::usage::Spent};
 
 /// The largest number of diagnostics in a document. A log of invalid records has one for every few bytes, and a page
 /// takes 1.7 KB for each.
@@ -24,6 +24,7 @@ pub(super) struct Document {
     diagnostics: u64,
     /// The id of the session.
     session: Option<String>,
+    only: Only,
 }
 
 enum Content {
@@ -56,7 +57,12 @@ impl Document {
             }
             Format::Json => Content::Json(Box::default()),
         };
-        Self { content, diagnostics: 0, session: None }
+        Self { content, diagnostics: 0, session: None, only: Only::default() }
+    }
+
+    /// The same, with these entries only.
+    pub(super) fn with_only(self, only: Only) -> Self {
+        Self { only, ..self }
     }
 
     /// The id of the session, if it is known.
@@ -129,7 +135,12 @@ impl Emitter<DomainEvent, Infallible> for Document {
                 return Batch::EMPTY;
             }
         }
-        self.content.apply(event);
+        if let Some(call) = self.only.begun(event, |_| true) {
+            self.content.apply(&call);
+        }
+        if self.only.chooses(event, |_| true) {
+            self.content.apply(event);
+        }
         Batch::EMPTY
     }
 

@@ -33,7 +33,7 @@ use self::{
 };
 use crate::{
     answer::find, distinct::DistinctFiles, error::Error, exit, log::Log, malformed::Malformed,
-    pipeline, place::DatabasePlace, program::Program, say::say,
+    only::Only, pipeline, place::DatabasePlace, program::Program, say::say,
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
@@ -48,7 +48,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     // A log may have a hundred thousand sessions, each with a document.
     let prices = Arc::new(args.prices.load()?.into_owned());
     let zone = args.filters.zone();
-    let document = || Document::new(args.format, &prices, &zone);
+    let document = || Document::new(args.format, &prices, &zone).with_only(Only::new(&args.only));
     if !args.redact {
         let (documents, code) = read(program, args, document)?;
         let mut out = Out::new(args, documents.len())?;

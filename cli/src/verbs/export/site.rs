@@ -18,7 +18,7 @@ use super::{
     document::Document,
     report::note,
 };
-use crate::{answer::Opened, error::Error, program::Program, say::say};
+use crate::{answer::Opened, error::Error, only::Only, program::Program, say::say};
 
 /// Writes the site into the folder of `--out`.
 pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
@@ -77,7 +77,8 @@ struct Site<'a> {
 impl Site<'_> {
     /// The document of a session, and its redactions.
     fn document(&self, session: i64) -> Result<(Document, BTreeMap<&'static str, u64>), Error> {
-        let document = Document::new(Format::Html, &self.prices, &self.zone);
+        let document = Document::new(Format::Html, &self.prices, &self.zone)
+            .with_only(Only::new(&self.args.only));
         if !self.args.redact {
             return Ok((self.read(session, document)?, BTreeMap::new()));
         }

@@ -336,8 +336,11 @@ fn jobs(args: &IngestArgs) -> usize {
     jobs.map_or(1, NonZeroUsize::get)
 }
 
+/// Fewer bytes are read before a bar could be seen.
+const LONG: u64 = 4 << 20;
+
 fn progress(bytes: u64) -> ProgressBar {
-    if bytes == 0 {
+    if bytes < LONG {
         return ProgressBar::hidden();
     }
     // stderr() draws nothing if standard error is not a terminal.

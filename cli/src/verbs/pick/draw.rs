@@ -228,7 +228,7 @@ fn last_line(picker: &Picker, width: usize) -> Line<'static> {
         return Line::from(clip(&neutralise_line(message), width).into_owned()).bold();
     }
     let keys: &[_] = match picker.prints {
-        true => &["Enter print id", "F1 keys", "Esc quit", "^E export", "^Y copy id"],
+        true => &["Enter choose", "F1 keys", "Esc quit", "^E export", "^Y copy id"],
         false => &[
             "Enter show",
             "F1 keys",

@@ -9,6 +9,7 @@ mod screen;
 mod state;
 
 use std::{
+    ffi::OsString,
     io::{self, BufRead, Write},
     sync::{
         Arc,
@@ -18,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use clap::Args;
+use clap::{ArgMatches, Args};
 use foldline_render::terminal::neutralise_line;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
@@ -76,8 +77,22 @@ enum End {
     Resume(i64),
 }
 
-/// `foldline pick`.
-pub(crate) fn run(program: &Program, args: &PickArgs) -> Result<u8, Error> {
+/// The name of a session that is chosen for a verb, which was given these options; `None` if none was chosen.
+pub(crate) fn choose(program: &Program, verb: &ArgMatches) -> Result<Option<String>, Error> {
+    let mut arguments: Vec<OsString> = ["foldline", "pick", "--print"].map(Into::into).to_vec();
+    for option in ["db", "logs"] {
+        let values = verb.try_get_raw(option).ok().flatten().into_iter().flatten();
+        arguments.extend(values.flat_map(|value| [format!("--{option}").into(), value.to_owned()]));
+    }
+    let Some(Command::Pick(args)) = program.parsed(arguments)?.command else { return Ok(None) };
+    match list(program, &args)?.0 {
+        End::Chosen(name) => Ok(Some(name)),
+        End::Quit | End::Stopped | End::Resume(_) => Ok(None),
+    }
+}
+
+/// Shows the list until it is left. Also returns what reads the database.
+fn list(program: &Program, args: &PickArgs) -> Result<(End, Reader), Error> {
     Screen::check(args.print)?;
     let (database, updates) = args.database.open_soon(program)?;
     args.filters.check_agent(program, Some(&*database))?;
@@ -95,7 +110,14 @@ pub(crate) fn run(program: &Program, args: &PickArgs) -> Result<u8, Error> {
     let mut picker = Picker::new(args.print);
     picker.set_rows(reader.rows(&*database, Some(FIRST))?);
     let list = List { program, args, reader, stop: stop_flag()? };
-    match list.run(picker, updates)? {
+    let end = list.run(picker, updates)?;
+    Ok((end, list.reader))
+}
+
+/// `foldline pick`.
+pub(crate) fn run(program: &Program, args: &PickArgs) -> Result<u8, Error> {
+    let (end, reader) = list(program, args)?;
+    match end {
         End::Stopped => Ok(exit::CANCELLED),
         End::Quit if args.print => Ok(exit::CANCELLED),
         End::Quit => Ok(exit::SUCCESS),
@@ -103,7 +125,7 @@ pub(crate) fn run(program: &Program, args: &PickArgs) -> Result<u8, Error> {
             writeln!(io::stdout(), "{}", neutralise_line(&name)).map_err(Error::Output)?;
             Ok(exit::SUCCESS)
         }
-        End::Resume(number) => resume::stored(list.reader.open()?, number),
+        End::Resume(number) => resume::stored(reader.open()?, number),
     }
 }
 
@@ -197,12 +219,19 @@ impl List<'_> {
 
     fn show(&self, number: i64, screen: &mut Screen) -> Result<Message, Error> {
         let show = |output| {
-            let Some(Command::Show(mut args)) = self.program.parsed(["foldline", "show"])? else {
+            let Some(Command::Show(mut args)) = self.program.parsed(["foldline", "show"])?.command
+            else {
                 return Ok(());
             };
             args.ask.prices = self.args.prices.clone();
             args.ask.filters.timezone = self.args.filters.timezone.clone();
-            show::stored(&args, &*self.reader.open()?, (number, None), output)
+            show::stored(
+                &args,
+                &*self.reader.open()?,
+                (number, None),
+                self.program.terminal,
+                output,
+            )
         };
         self.lend(screen, show)
     }
@@ -216,11 +245,8 @@ impl List<'_> {
             Ok(changes) => changes,
             Err(error) => return Ok(Err(error)),
         };
-        let print = |output| match self.program.parsed(["foldline", "diff"])? {
-            Some(Command::Diff(args)) => diff::print(&args, &changes, output),
-            _ => Ok(()),
-        };
-        self.lend(screen, print)
+        let terminal = self.program.terminal;
+        self.lend(screen, |output| diff::print(&changes, terminal, output))
     }
 
     /// Prints through the pager, and comes back when it has been read.
@@ -230,7 +256,7 @@ impl List<'_> {
         print: impl FnOnce(Output) -> Result<(), Error>,
     ) -> Result<Message, Error> {
         let printed = screen.lend(|| {
-            let (output, waits) = Output::lasting();
+            let (output, waits) = Output::lasting(self.program.terminal);
             let printed = print(output);
             if !waits {
                 let mut out = io::stdout();

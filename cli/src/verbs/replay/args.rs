@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use crate::{
-    options::{Color, parse_seconds, parse_size},
+    options::{parse_seconds, parse_size},
     pace::{Speed, parse_speed},
     sink::{ContentArgs, SinkName},
 };
@@ -35,10 +35,6 @@ pub(crate) struct ReplayArgs {
     /// Speed: 1x keeps the pauses of the log, 10x is ten times as fast, max does not wait
     #[arg(long, default_value = "max", value_parser = parse_speed)]
     pub(super) speed: Speed,
-
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub(super) color: Color,
 
     /// Transcript width in columns [default: terminal width, else 100]
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]

@@ -24,7 +24,8 @@ pub(super) struct Chosen<'p> {
 impl<'p> Chosen<'p> {
     pub(super) fn new(program: &'p Program, args: &'p ReplayArgs) -> Result<Self, Error> {
         let main = program.sinks.require(&args.format)?;
-        let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
+        let style =
+            TranscriptStyle::new(width(args.width)).with_color(program.terminal.is_coloured());
         let log = args.file.display().to_string();
         let options =
             SinkOptions { is_patient: true, ..SinkOptions::new(style, log, args.content) };

@@ -8,10 +8,7 @@ use clap::Args;
 
 #[cfg(feature = "serve")]
 use crate::serve::{Access, parse_address};
-use crate::{
-    options::Color,
-    sink::{ContentArgs, SinkName},
-};
+use crate::sink::{ContentArgs, SinkName};
 
 /// The options of `foldline run`.
 #[derive(Debug, Args)]
@@ -52,10 +49,6 @@ pub(crate) struct RunArgs {
     /// both directions pass through unchanged and are logged, and nothing else is printed
     #[arg(long)]
     pub(super) tap: bool,
-
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub(super) color: Color,
 
     /// Transcript width in columns [default: terminal width, else 100]
     #[arg(long, value_parser = clap::value_parser!(u16).range(20..=1000))]

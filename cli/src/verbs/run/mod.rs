@@ -97,7 +97,7 @@ fn now() -> Timestamp {
 }
 
 fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
-    let style = TranscriptStyle::new(width(args.width)).with_color(args.color.on_stdout());
+    let style = TranscriptStyle::new(width(args.width)).with_color(program.terminal.is_coloured());
     let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
     let options = SinkOptions::new(style, log, args.content);
     let main = (!args.tap).then(|| program.sinks.require(&args.format)).transpose()?;

@@ -1,19 +1,18 @@
 //! `foldline show`: prints a session as a transcript.
 
 use std::{
-    collections::BTreeSet,
     io::{self, BufWriter, Write},
     path::Path,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use foldline::{
     processor::DEFAULT_MAX_LINE,
     source::Until,
     transduce::{Batch, Emitter},
 };
 use foldline_database::{Store, query::Period};
-use foldline_domain::{CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp};
+use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp};
 use foldline_render::transcript::{SessionTranscripts, Transcript, TranscriptStyle};
 use jiff::tz::TimeZone;
 
@@ -24,10 +23,12 @@ use crate::{
     error::Error,
     exit,
     log::Log,
-    options::{Color, width},
+    only::{Only, What},
+    options::width,
     pager::Output,
     pipeline::{self, Moved},
     program::Program,
+    terminal::Terminal,
     verbs::usage::Spent,
 };
 
@@ -63,27 +64,8 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     follow: bool,
 
-    /// When to use colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    color: Color,
-
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-}
-
-/// Entries of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum What {
-    /// Messages of the user
-    Prompts,
-    /// Messages of the agent
-    Answers,
-    /// Thoughts of the agent
-    Thinking,
-    /// Tool calls
-    Tools,
-    /// Failed tool calls and errors
-    Errors,
 }
 
 /// `foldline show`.
@@ -121,7 +103,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
         drop(database);
         return log(program, args, &found, entry);
     }
-    stored(args, &*database, (row, entry), Output::paged())?;
+    stored(args, &*database, (row, entry), program.terminal, Output::paged(program.terminal))?;
     Ok(database.exit_code())
 }
 
@@ -130,9 +112,10 @@ pub(crate) fn stored(
     args: &ShowArgs,
     database: &dyn Store,
     (row, entry): (i64, Option<u64>),
+    terminal: Terminal,
     output: Output,
 ) -> Result<(), Error> {
-    let mut shown = Shown::new(args, entry)?;
+    let mut shown = Shown::new(args, entry, terminal)?;
     let mut out = BufWriter::new(output);
     let mut written = Ok(());
     database.nested_events(row, |event| {
@@ -157,9 +140,9 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
         false => Log::open(&openers, path)?,
     };
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
-    let shown = Shown::new(args, entry)?;
+    let shown = Shown::new(args, entry, program.terminal)?;
     let shown = SessionTranscripts::new(shown.style, move || shown.clone());
-    let output = if args.follow { Output::stdout() } else { Output::paged() };
+    let output = if args.follow { Output::stdout() } else { Output::paged(program.terminal) };
     let (mut out, mut written) = (BufWriter::new(output), Ok(()));
     let mut processor = pipeline::begin(executor, shown, DEFAULT_MAX_LINE, log.span());
     let print = |out: &mut BufWriter<Output>, written: &mut io::Result<()>, text: String| {
@@ -182,8 +165,7 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
 }
 
 fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> {
-    let out = written.and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error));
-    out.and_then(Output::finish).map_err(Error::Output)?;
+    written.and_then(|()| Output::end(out)).map_err(Error::Output)?;
     Ok(exit::SUCCESS)
 }
 
@@ -191,14 +173,14 @@ fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> 
 #[derive(Clone)]
 struct Shown<'a> {
     args: &'a ShowArgs,
+    terminal: Terminal,
     style: TranscriptStyle,
     transcript: Transcript,
     period: Period,
     zone: TimeZone,
     /// The last printed minute.
     minute: Option<String>,
-    /// Growing entries and calls that are not shown.
-    hidden: BTreeSet<CorrId>,
+    only: Only,
     /// The requested entry.
     entry: Option<u64>,
     /// The number of entries.
@@ -209,19 +191,20 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(args: &'a ShowArgs, entry: Option<u64>) -> Result<Self, Error> {
+    fn new(args: &'a ShowArgs, entry: Option<u64>, terminal: Terminal) -> Result<Self, Error> {
         let style = TranscriptStyle::new(width(args.ask.print.width))
-            .with_color(args.color.on_stdout())
+            .with_color(terminal.is_coloured())
             .with_full(args.full);
         let zone = args.ask.filters.zone();
         Ok(Self {
             args,
+            terminal,
             style,
             transcript: Transcript::new(style),
             period: args.ask.filters.chosen()?.period,
             zone,
             minute: None,
-            hidden: BTreeSet::new(),
+            only: Only::new(&args.only),
             entry,
             count: 0,
             times: None,
@@ -229,34 +212,11 @@ impl<'a> Shown<'a> {
         })
     }
 
-    fn is_wanted(&self, entry: &NormalizedEntry) -> bool {
-        if self.args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking {
-            return false;
-        }
-        let is_near = |asked: u64| asked.abs_diff(self.count) <= entries::AROUND.unsigned_abs();
-        if !self.period.has(entry.timestamp) || !self.entry.is_none_or(is_near) {
-            return false;
-        }
-        self.args.only.is_empty() || self.args.only.iter().any(|what| what.includes(entry))
-    }
-
     /// Whether an event is shown.
     fn chooses(&mut self, event: &DomainEvent) -> bool {
-        match event {
-            DomainEvent::NewEntry { entry } => self.is_wanted(entry),
-            DomainEvent::OpenEntry { corr_id, entry }
-            | DomainEvent::NewToolCall { corr_id, entry } => {
-                let is_wanted = self.is_wanted(entry);
-                if !is_wanted {
-                    self.hidden.insert(corr_id.clone());
-                }
-                is_wanted
-            }
-            DomainEvent::GrowEntry { corr_id, .. }
-            | DomainEvent::UpdateToolCall { corr_id, .. } => !self.hidden.contains(corr_id),
-            DomainEvent::CloseEntry { corr_id, .. } => !self.hidden.remove(corr_id),
-            _ => true,
-        }
+        let Self { args, period, entry: asked, count, only, .. } = self;
+        let is_near = |asked: u64| asked.abs_diff(*count) <= entries::AROUND.unsigned_abs();
+        only.chooses(event, |entry| is_wanted(args, *period, entry) && asked.is_none_or(is_near))
     }
 
     fn minute_of(&self, at: Timestamp) -> String {
@@ -271,8 +231,8 @@ impl<'a> Shown<'a> {
         });
         let facts = [("cost", self.spent.estimated()), ("date", date)];
         let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let is_dim = self.args.color.on_stdout();
-        let (dim, plain) = if is_dim { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+        let (dim, plain) =
+            if self.terminal.is_coloured() { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
         facts.map(|(name, value)| format!("{dim}    {name:<10}{plain}{value}")).collect()
     }
 
@@ -285,18 +245,9 @@ impl<'a> Shown<'a> {
     }
 }
 
-impl What {
-    fn includes(self, entry: &NormalizedEntry) -> bool {
-        match (self, &entry.entry_type) {
-            (Self::Prompts, NormalizedEntryType::UserMessage)
-            | (Self::Answers, NormalizedEntryType::AssistantMessage)
-            | (Self::Thinking, NormalizedEntryType::Thinking)
-            | (Self::Tools, NormalizedEntryType::ToolUse(_))
-            | (Self::Errors, NormalizedEntryType::ErrorMessage) => true,
-            (Self::Errors, NormalizedEntryType::ToolUse(tool)) => tool.status.is_failure(),
-            _ => false,
-        }
-    }
+fn is_wanted(args: &ShowArgs, period: Period, entry: &NormalizedEntry) -> bool {
+    let is_hidden = args.no_thinking && entry.entry_type == NormalizedEntryType::Thinking;
+    !is_hidden && period.has(entry.timestamp)
 }
 
 impl Emitter<DomainEvent, String> for Shown<'_> {
@@ -306,16 +257,11 @@ impl Emitter<DomainEvent, String> for Shown<'_> {
             let (first, last) = self.times.unwrap_or((at, at));
             self.times = Some((first.min(at), last.max(at)));
         }
-        if let DomainEvent::UpdateToolCall { corr_id, entry } = event
-            && self.hidden.contains(corr_id)
-            && self.entry.is_none()
-            && self.is_wanted(entry)
-        {
-            // A call that is shown because it failed is printed at its end.
-            self.hidden.remove(corr_id);
-            let (corr_id, entry) = (corr_id.clone(), entry.clone());
-            let begun = self.emit(&DomainEvent::NewToolCall { corr_id, entry });
-            return begun.into_iter().chain(self.emit(event)).collect();
+        // A call that is shown because it failed is printed at its end.
+        let Self { args, period, entry, only, .. } = self;
+        let begun = only.begun(event, |call| entry.is_none() && is_wanted(args, *period, call));
+        if let Some(begun) = begun {
+            return self.emit(&begun).into_iter().chain(self.emit(event)).collect();
         }
         let is_new = matches!(
             event,

@@ -21,7 +21,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{homes, limits, usage::Used};
 use crate::{
-    answer::{DatabaseArgs, PricesArgs, when},
+    answer::{DatabaseArgs, Layout, OutputFormat, PricesArgs, when},
     error::Error,
     homes::existing,
     options::width,
@@ -163,7 +163,13 @@ pub(crate) fn run(program: &Program) -> Result<u8, Error> {
     database.confirm()?;
     let days = super::keep::claude_days(&program.registry);
     let mut out = io::stdout().lock();
-    print::print(&today, &recent, days, (now, &zone), width(None), &mut out)
+    let layout = Layout {
+        format: OutputFormat::Table,
+        width: width(None),
+        zone: &zone,
+        is_coloured: program.terminal.is_coloured(),
+    };
+    print::print(&today, &recent, days, now, layout, &mut out)
         .and_then(|()| out.flush())
         .map_err(Error::Output)?;
     Ok(database.exit_code())

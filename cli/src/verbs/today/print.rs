@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use foldline_database::query::SessionRow;
 use foldline_domain::pricing::{Cost, CostBasis};
 use foldline_render::{human, terminal::neutralise_line};
-use jiff::tz::TimeZone;
 
 use super::{Activity, Running, Today};
 use crate::{
-    answer::{Kind, Layout, Listing, OutputFormat, Value},
+    answer::{Kind, Layout, Listing, Value},
     verbs::sessions,
     wrap::{JOINT, wrap},
 };
@@ -30,11 +29,11 @@ pub(super) fn print(
     today: &Today,
     recent: &[SessionRow],
     claude_days: Option<u64>,
-    (now, zone): (i64, &TimeZone),
-    width: usize,
+    now: i64,
+    layout: Layout<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let layout = Layout { format: OutputFormat::Table, width, zone };
+    let Layout { width, zone, .. } = layout;
     if !today.running.is_empty() {
         running(&today.running).write_table(out, layout)?;
         match today.running.len().saturating_sub(RUNNING) {
@@ -70,7 +69,7 @@ pub(super) fn print(
 fn running(running: &[Running]) -> Listing {
     let columns = [
         ("state", Kind::Id),
-        ("title", Kind::Text),
+        ("title", Kind::Subject),
         ("project", Kind::Folder),
         ("call", Kind::Text),
     ];

@@ -71,7 +71,7 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     if print.format != OutputFormat::Table {
         used.report();
     }
-    print.print(UsageAnswer { listing, has_cached, chart, notes }, &zone)?;
+    print.print(program.terminal, UsageAnswer { listing, has_cached, chart, notes }, &zone)?;
     Ok(database.exit_code())
 }
 
@@ -94,7 +94,11 @@ impl Printed for UsageAnswer<'_> {
             return Ok(());
         }
         if self.has_cached {
-            note(out, "input includes cache read and cache write", layout.width)?;
+            note(
+                out,
+                "input includes cache read and cache write",
+                (layout.width, layout.is_coloured),
+            )?;
         }
         if let Some(days) = &self.chart {
             writeln!(out)?;
