@@ -69,6 +69,7 @@ fn secrets_are_replaced_in_every_format_and_listed() {
     for (format, listed) in [
         ("html", "5 e-mail addresses, 5 home directories"),
         ("md", "5 e-mail addresses, 5 home directories"),
+        ("atif", "5 e-mail addresses, 5 home directories"),
         ("json", "\"email\": 5,\n    \"home-folder\": 5"),
     ] {
         let arguments = ["export", "log", "--redact", "--format", format];
@@ -107,4 +108,26 @@ fn it_is_said_what_was_replaced_and_where() {
     assert_eq!(run(&["export", "log", "--preview"]).0, Some(2));
     assert_eq!(run(&["export", "log", "--redact", "--preview", "--out", "x"]).0, Some(2));
     assert!(!folder.path().join("x").exists());
+}
+
+/// A session in which a person shows a picture.
+const SHOWN: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s-1","version":"2.0.0","cwd":"/work","timestamp":"2026-01-01T10:00:00.000Z","message":{"role":"user","content":[{"type":"text","text":"Look"},{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAACwAAAAAAQABAAA="}}]}}
+"#;
+
+#[test]
+fn a_trajectory_has_its_pictures_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log"), SHOWN).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let within = run(&["export", "log", "--format", "atif"]);
+    assert!(within.contains("\"path\": \"data:image/gif;base64,R0lGOD"), "{within}");
+    run(&["export", "log", "--format", "atif", "--out", "one.atif.json"]);
+    let beside = fs::read_to_string(folder.path().join("one.atif.json")).unwrap();
+    assert!(beside.contains("\"path\": \"one.atif.images/1.gif\""), "{beside}");
+    let picture = fs::read(folder.path().join("one.atif.images/1.gif")).unwrap();
+    assert!(picture.starts_with(b"GIF89a"), "{picture:?}");
 }

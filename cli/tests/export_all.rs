@@ -55,8 +55,29 @@ fn a_site_has_a_page_for_each_session_and_a_list() {
 }
 
 #[test]
-fn a_site_needs_a_folder_and_pages() {
-    for arguments in [&["export", "--all"][..], &["export", "--all", "--out", "x", "-f", "md"]] {
-        assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
+fn every_format_has_a_document_for_each_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = database(folder.path());
+    for (format, ending) in [("md", "md"), ("json", "json"), ("atif", "atif.json")] {
+        let out = folder.path().join(format);
+        let to = ["--out", out.to_str().unwrap(), "--db", &database];
+        let said =
+            stderr(&[&["export", "--all", "--redact", "--format", format][..], &to].concat());
+        assert!(said.contains("redacted: ") && said.contains("2 sessions exported"), "{said}");
+        let mut names: Vec<_> =
+            fs::read_dir(&out).unwrap().map(|file| file.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [format!("first.{ending}"), format!("second.{ending}")].map(Into::into)
+                as [std::ffi::OsString; 2]
+        );
+        let document = read(&out.join(format!("second.{ending}")));
+        assert!(document.contains("email 1") && !document.contains("ada@example.org"), "{format}");
     }
+}
+
+#[test]
+fn documents_of_all_sessions_need_a_folder() {
+    assert_eq!(run(&["export", "--all"]).status.code(), Some(2));
 }

@@ -122,12 +122,12 @@ pub(super) async fn export(
         document(&*database, source.number, how, &app.prices, &app.zone).map(Some)
     });
     let made = made.await?.ok_or_else(Failed::not_found)?;
-    let (kind, ending) = match format {
-        Format::Html => ("text/html; charset=utf-8", "html"),
-        Format::Md => ("text/markdown; charset=utf-8", "md"),
-        Format::Json => ("application/json", "json"),
+    let kind = match format {
+        Format::Html => "text/html; charset=utf-8",
+        Format::Md => "text/markdown; charset=utf-8",
+        Format::Json | Format::Atif => "application/json",
     };
-    let name = format!("attachment; filename=\"{plain}.{ending}\"");
+    let name = format!("attachment; filename=\"{plain}.{}\"", format.ending());
     Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], made)
         .into_response())
 }

@@ -18,7 +18,8 @@ pub(crate) struct ExportArgs {
     #[arg(default_value = "latest")]
     pub(super) session: PathBuf,
 
-    /// All sessions that the filters select: a folder of pages, --out, with a table of contents, index.html
+    /// All sessions that the filters select: a folder, --out, with a document for each. Pages have a table of contents,
+    /// index.html
     #[arg(long, conflicts_with = "session", requires = "out")]
     pub(super) all: bool,
 
@@ -77,4 +78,18 @@ pub(crate) enum Format {
     Md,
     /// The conversation as JSON, as in replay --format conversation
     Json,
+    /// A trajectory in ATIF, the Agent Trajectory Interchange Format. With --out, pictures are files in a folder beside it
+    Atif,
+}
+
+impl Format {
+    /// The ending of a file.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Md => "md",
+            Self::Json => "json",
+            Self::Atif => "atif.json",
+        }
+    }
 }

@@ -7,6 +7,7 @@ use foldline_domain::{
     Conversation, DomainEvent, NormalizedEntry, NormalizedEntryType, pricing::Prices,
 };
 use foldline_render::{html::Page, markdown::Markdown};
+use foldline_trajectory::{Atif, Picture};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
@@ -32,6 +33,8 @@ enum Content {
     /// With what was used, and its prices.
     Markdown(Box<(Markdown, Spent)>),
     Json(Box<Conversation>),
+    /// With what was used, and its prices.
+    Atif(Box<(Atif, Spent)>),
 }
 
 /// A conversation, and its redactions.
@@ -56,6 +59,10 @@ impl Document {
                 Content::Markdown(Box::new((Markdown::default(), Spent::new(Arc::clone(prices)))))
             }
             Format::Json => Content::Json(Box::default()),
+            Format::Atif => {
+                let document = Atif::default().with_prices(Arc::clone(prices));
+                Content::Atif(Box::new((document, Spent::new(Arc::clone(prices)))))
+            }
         };
         Self { content, diagnostics: 0, session: None, only: Only::default() }
     }
@@ -74,15 +81,22 @@ impl Document {
     pub(super) fn page(&self) -> Option<&Page> {
         match &self.content {
             Content::Html(page) => Some(page),
-            Content::Markdown(_) | Content::Json(_) => None,
+            Content::Markdown(_) | Content::Json(_) | Content::Atif(_) => None,
         }
     }
 
-    /// The whole document, with its redactions.
+    /// Puts pictures into files of a folder beside the document, if they are not in it.
+    pub(super) fn set_folder(&mut self, folder: String) {
+        if let Content::Atif(both) = &mut self.content {
+            both.0.set_folder(folder);
+        }
+    }
+
+    /// The whole document, with its redactions, and the pictures beside it.
     pub(super) fn render(
         mut self,
         redacted: &BTreeMap<&'static str, u64>,
-    ) -> Result<String, foldline_json::Error> {
+    ) -> Result<(String, Vec<Picture>), foldline_json::Error> {
         let note = note(redacted);
         match &mut self.content {
             Content::Html(page) => note.into_iter().for_each(|note| page.set_note(note)),
@@ -92,8 +106,14 @@ impl Document {
                 spent.estimated().into_iter().for_each(|cost| document.set_cost(cost));
             }
             Content::Json(_) => {}
+            Content::Atif(both) => {
+                let (document, spent) = &mut **both;
+                note.into_iter().for_each(|note| document.set_note(note));
+                spent.cost().into_iter().for_each(|cost| document.set_cost(cost));
+            }
         }
-        Ok(match self.content {
+        let text = match self.content {
+            Content::Atif(both) => return both.0.render(),
             Content::Html(page) => page.render(),
             Content::Markdown(both) => both.0.render(),
             Content::Json(conversation) if redacted.is_empty() => {
@@ -103,7 +123,8 @@ impl Document {
                 let document = Redacted { conversation: &conversation, redacted };
                 foldline_json::to_string_pretty(&document)? + "\n"
             }
-        })
+        };
+        Ok((text, Vec::new()))
     }
 }
 
@@ -116,6 +137,10 @@ impl Content {
                 both.1.take(event);
             }
             Self::Json(conversation) => conversation.apply(event),
+            Self::Atif(both) => {
+                both.0.apply(event);
+                both.1.take(event);
+            }
         }
     }
 }

@@ -9,11 +9,16 @@ mod site;
 use std::{
     collections::BTreeMap,
     convert::Infallible,
+    fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 use foldline::{
     files::replace_file,
     transduce::{Emitter, KeyedEmitter},
@@ -53,7 +58,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
         let (documents, code) = read(program, args, document)?;
         let mut out = Out::new(args, documents.len())?;
         for document in documents {
-            out.write(&document.render(&BTreeMap::new()).map_err(unwritten)?)?;
+            out.write(document, &BTreeMap::new())?;
         }
         out.flush()?;
         return Ok(code);
@@ -71,7 +76,7 @@ pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
         };
         replaced.counts.iter().for_each(|(kind, count)| *all.entry(*kind).or_default() += count);
         table.extend(replaced.table());
-        out.write(&redact.into_inner().render(&replaced.counts).map_err(unwritten)?)?;
+        out.write(redact.into_inner(), &replaced.counts)?;
     }
     let Some(mut out) = out else { return Ok(code) };
     out.flush()?;
@@ -175,19 +180,50 @@ impl<'a> Out<'a> {
         Ok(Self { path: args.out.as_deref(), written: 0 })
     }
 
-    fn write(&mut self, document: &str) -> Result<(), Error> {
+    fn write(
+        &mut self,
+        document: Document,
+        redacted: &BTreeMap<&'static str, u64>,
+    ) -> Result<(), Error> {
         self.written += 1;
         let Some(path) = self.path.map(|path| numbered(path, self.written)) else {
-            return io::stdout().write_all(document.as_bytes()).map_err(Error::Output);
+            let (text, _) = document.render(redacted).map_err(unwritten)?;
+            return io::stdout().write_all(text.as_bytes()).map_err(Error::Output);
         };
-        replace_file(&path, document.as_bytes()).map_err(|error| Error::output(&path, &error))?;
-        Ok(())
+        write_file(document, redacted, &path)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
         if self.path.is_none() { io::stdout().flush().map_err(Error::Output) } else { Ok(()) }
     }
 }
+
+/// Writes a document, and its pictures into the folder `<name>.images` beside it.
+fn write_file(
+    mut document: Document,
+    redacted: &BTreeMap<&'static str, u64>,
+    path: &Path,
+) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::output(path, &error);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    document.set_folder(format!("{}.images", name.trim_end_matches(".json")));
+    let (text, pictures) = document.render(redacted).map_err(unwritten)?;
+    for picture in pictures {
+        let file = path.with_file_name(&picture.path);
+        file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+        // A text that is no base64 stays one.
+        let data = picture.data.into_string();
+        let content = PADDED_OR_NOT.decode(&data).unwrap_or_else(|_| data.into_bytes());
+        replace_file(&file, &content).map_err(failed)?;
+    }
+    replace_file(path, text.as_bytes()).map(drop).map_err(failed)
+}
+
+/// Logs state base64 with padding and without.
+const PADDED_OR_NOT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// `page.html`, `page-2.html`, ..
 fn numbered(path: &Path, number: usize) -> PathBuf {

@@ -23,7 +23,7 @@ pub(crate) fn page(
     zone: &TimeZone,
 ) -> Result<PathBuf, Error> {
     let text = document(database, session.number, (Format::Html, false), prices, zone)?;
-    let name = PathBuf::from(site::name(session, &mut BTreeSet::new()));
+    let name = PathBuf::from(site::name(session, Format::Html, &mut BTreeSet::new()));
     let free = (1..).map(|number| numbered(&name, number)).find(|path| !path.exists());
     let path = free.unwrap_or(name);
     replace_file(&path, text.as_bytes()).map_err(|error| Error::output(&path, &error))?;
@@ -50,5 +50,5 @@ pub(crate) fn document(
         database.nested_events(session, |event| drop(document.emit(&event)))?;
         drop(document.finish());
     }
-    document.render(&replaced).map_err(unwritten)
+    Ok(document.render(&replaced).map_err(unwritten)?.0)
 }

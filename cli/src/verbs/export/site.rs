@@ -1,4 +1,4 @@
-//! `foldline export --all`: a folder with a page for each session, and a table of contents.
+//! `foldline export --all`: a folder with a document for each session; of pages with a table of contents.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,18 +17,20 @@ use super::{
     args::{ExportArgs, Format},
     document::Document,
     report::note,
+    write_file,
 };
 use crate::{answer::Opened, error::Error, only::Only, program::Program, say::say};
 
-/// Writes the site into the folder of `--out`.
+/// Writes the documents into the folder of `--out`.
 pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
-    let Some(folder) = args.out.as_deref().filter(|_| args.format == Format::Html) else {
-        let message = "--all writes HTML pages into a folder: give --out FOLDER";
+    let Some(folder) = args.out.as_deref() else {
+        let message = "--all writes documents into a folder: give --out FOLDER";
         return Err(Error::WrongUse(message.to_owned()));
     };
     let failed = |error: io::Error| Error::output(folder, &error);
-    let pages = folder.join("sessions");
-    fs::create_dir_all(&pages).map_err(failed)?;
+    let is_site = args.format == Format::Html;
+    let documents = if is_site { folder.join("sessions") } else { folder.to_owned() };
+    fs::create_dir_all(&documents).map_err(failed)?;
     let database = args.database.open(program)?;
     args.filters.check_agent(program, Some(&*database))?;
     let filter = SessionFilter { is_listed: true, ..args.filters.chosen()? };
@@ -45,23 +47,23 @@ pub(super) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
     let mut names = BTreeSet::new();
     for session in &sessions {
         let (document, counts) = site.document(session.number)?;
-        let name = name(session, &mut names);
+        let name = name(session, args.format, &mut names);
         if let Some(page) = document.page() {
             contents.add(page, format!("sessions/{name}"));
         }
         counts.iter().for_each(|(kind, count)| *replaced.entry(*kind).or_default() += count);
-        let text = document.render(&counts).map_err(|error| Error::Output(error.into()))?;
-        let path = pages.join(&name);
-        replace_file(&path, text.as_bytes()).map_err(|error| Error::output(&path, &error))?;
+        write_file(document, &counts, &documents.join(&name))?;
     }
     if args.redact {
         let note = note(&replaced).unwrap_or_else(|| "nothing to replace was found".to_owned());
         contents.set_note(&note);
         say(&note);
     }
-    let index = folder.join("index.html");
-    replace_file(&index, contents.render().as_bytes())
-        .map_err(|error| Error::output(&index, &error))?;
+    let index = if is_site { folder.join("index.html") } else { folder.to_owned() };
+    if is_site {
+        replace_file(&index, contents.render().as_bytes())
+            .map_err(|error| Error::output(&index, &error))?;
+    }
     database.confirm()?;
     say(&format!("{} exported: {}", human::number_of(sessions.len(), "session"), index.display()));
     Ok(database.exit_code())
@@ -77,7 +79,7 @@ struct Site<'a> {
 impl Site<'_> {
     /// The document of a session, and its redactions.
     fn document(&self, session: i64) -> Result<(Document, BTreeMap<&'static str, u64>), Error> {
-        let document = Document::new(Format::Html, &self.prices, &self.zone)
+        let document = Document::new(self.args.format, &self.prices, &self.zone)
             .with_only(Only::new(&self.args.only));
         if !self.args.redact {
             return Ok((self.read(session, document)?, BTreeMap::new()));
@@ -99,15 +101,16 @@ impl Site<'_> {
 
 /// The name of the file of a session: the agent's id where it can be one, so that a link stays valid, or else the
 /// number in the database.
-pub(super) fn name(session: &SessionRow, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn name(session: &SessionRow, format: Format, taken: &mut BTreeSet<String>) -> String {
+    let ending = format.ending();
     let is_plain = |id: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         (1..=100).contains(&id.len()) && id.bytes().all(is_plain)
     };
     let id = session.session.as_deref().filter(is_plain);
     let name =
-        id.map(|id| format!("{id}.html")).filter(|name| !taken.contains(&name.to_lowercase()));
-    let name = name.unwrap_or_else(|| format!("session.{}.html", session.number));
+        id.map(|id| format!("{id}.{ending}")).filter(|name| !taken.contains(&name.to_lowercase()));
+    let name = name.unwrap_or_else(|| format!("session.{}.{ending}", session.number));
     taken.insert(name.to_lowercase());
     name
 }

@@ -12,7 +12,7 @@ use foldline_database::{
 };
 use foldline_domain::{
     DomainEvent,
-    pricing::{CostBasis, Prices},
+    pricing::{Cost, CostBasis, Prices},
 };
 use foldline_render::{human, terminal::neutralise_line};
 
@@ -116,14 +116,19 @@ impl Spent {
         }
     }
 
-    /// The cost; an estimate, even of a part, is marked.
-    pub(crate) fn estimated(&mut self) -> Option<String> {
+    /// The cost, if it is known.
+    pub(crate) fn cost(&mut self) -> Option<Cost> {
         let sessions = mem::take(&mut self.usage).into_sessions();
         let cost = priced(&sessions, &self.prices).fold(UsageSum::default(), |mut sum, row| {
             sum.add(&row);
             sum
         });
-        let cost = cost.cost.filter(|cost| cost.basis != CostBasis::Logged)?;
+        cost.cost
+    }
+
+    /// The cost; an estimate, even of a part, is marked.
+    pub(crate) fn estimated(&mut self) -> Option<String> {
+        let cost = self.cost().filter(|cost| cost.basis != CostBasis::Logged)?;
         Some(format!("≈{}", human::dollars(cost.usd)))
     }
 }
