@@ -3,7 +3,7 @@
 use std::{
     fmt,
     fs::File,
-    io::{self, BufReader, Read, Seek, Write},
+    io::{self, BufReader, Cursor, Read, Seek, Write},
     path::Path,
 };
 
@@ -45,19 +45,19 @@ const STRING: usize = DEFAULT_MAX_LINE / 4;
 
 impl Opener for Documents {
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
-        let is_json = path.extension().is_some_and(|ending| ending == "json");
-        if !is_json || !head.trim_ascii_start().starts_with(b"{") {
+        if !is_json(path, head) {
             return None;
         }
         let mut beginning = Vec::new();
         File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning)).ok()?;
-        let mut fields = fields(&beginning);
-        if !(self.is_one)(path, &fields) && fields.iter().any(|field| field == self.list) {
-            // The list comes first, and may be long.
-            let file = File::open(path).ok()?;
-            self.read(&file, |field, _| fields.push(field)).ok()?;
-        }
-        (self.is_one)(path, &fields).then(|| Box::new(*self) as _)
+        self.is_one(path, &beginning, || File::open(path).ok()).then(|| Box::new(*self) as _)
+    }
+
+    fn lines(&self, path: &Path, content: &[u8]) -> Option<Vec<u8>> {
+        let beginning = content.get(..BEGINNING as usize).unwrap_or(content);
+        let is_one = is_json(path, content) && self.is_one(path, beginning, || Some(content));
+        let mut lines = Vec::new();
+        (is_one && self.write_lines(&mut Cursor::new(content), &mut lines).is_ok()).then_some(lines)
     }
 
     fn is_of_one_file(&self) -> bool {
@@ -67,19 +67,48 @@ impl Opener for Documents {
 
 impl StoredLog for Documents {
     fn write(&self, mut file: &File, out: &mut dyn Write) -> io::Result<()> {
-        let mut head = Vec::new();
-        if self.read(file, |field, value| head.push((field, value))).is_err() {
-            file.rewind()?;
-            return io::copy(&mut file, out).map(drop);
-        }
-        file.rewind()?;
-        Lines { documents: self, head, length: 0, out, failed: None }.write(file)
+        self.write_lines(&mut file, out)
     }
 }
 
+fn is_json(path: &Path, head: &[u8]) -> bool {
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    is_json && head.trim_ascii_start().starts_with(b"{")
+}
+
 impl Documents {
+    fn is_one<R: Read>(&self, path: &Path, head: &[u8], whole: impl Fn() -> Option<R>) -> bool {
+        let mut fields = fields(head);
+        if !(self.is_one)(path, &fields) && fields.iter().any(|field| field == self.list) {
+            // The list comes first, and may be long.
+            let read = whole().map(|whole| self.read(whole, |field, _| fields.push(field)));
+            if !matches!(read, Some(Ok(()))) {
+                return false;
+            }
+        }
+        (self.is_one)(path, &fields)
+    }
+
+    fn write_lines(
+        &self,
+        document: &mut (impl Read + Seek),
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut head = Vec::new();
+        if self.read(&mut *document, |field, value| head.push((field, value))).is_err() {
+            document.rewind()?;
+            return io::copy(document, out).map(drop);
+        }
+        document.rewind()?;
+        Lines { documents: self, head, length: 0, out, failed: None }.write(document)
+    }
+
     /// Passes on the fields of the document, other than the list and the volatile ones.
-    fn read(&self, file: &File, each: impl FnMut(String, Box<RawValue>)) -> serde_json::Result<()> {
+    fn read(
+        &self,
+        file: impl Read,
+        each: impl FnMut(String, Box<RawValue>),
+    ) -> serde_json::Result<()> {
         let mut json = serde_json::Deserializer::from_reader(Short::new(file));
         json.deserialize_map(Fields { documents: self, each })?;
         json.end()
@@ -114,23 +143,23 @@ fn fields(beginning: &[u8]) -> Vec<String> {
     fields
 }
 
-/// A JSON text in the file, without white space and the ends of long strings.
-struct Short<'f> {
-    file: &'f File,
+/// A JSON text, without white space and the ends of long strings.
+struct Short<F> {
+    file: F,
     shortener: JsonShortener,
     chunk: Vec<u8>,
     short: Vec<u8>,
     read: usize,
 }
 
-impl<'f> Short<'f> {
-    fn new(file: &'f File) -> BufReader<Self> {
+impl<F: Read> Short<F> {
+    fn new(file: F) -> BufReader<Self> {
         let (shortener, chunk) = (JsonShortener::new(STRING), vec![0; 64 << 10]);
         BufReader::new(Self { file, shortener, chunk, short: Vec::new(), read: 0 })
     }
 }
 
-impl Read for Short<'_> {
+impl<F: Read> Read for Short<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.read == self.short.len() {
             let length = self.file.read(&mut self.chunk)?;
@@ -185,7 +214,7 @@ struct Lines<'d, 'o> {
 }
 
 impl Lines<'_, '_> {
-    fn write(mut self, file: &File) -> io::Result<()> {
+    fn write(mut self, file: impl Read) -> io::Result<()> {
         self.begin(|_| true)?;
         if !self.documents.list.is_empty() {
             let mut json = serde_json::Deserializer::from_reader(Short::new(file));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use foldline::processor::DEFAULT_MAX_LINE;
-use foldline_agents::Registry;
+use foldline_agents::{DynExecutor, Registry};
 use foldline_domain::Conversation;
 use foldline_testkit::run;
 use serde_json::{Value, json};
@@ -116,6 +116,29 @@ fn captured_documents_say_the_same_as_their_lines() {
         }
     }
     assert!(compared >= 8 || !captures.exists(), "{compared}");
+}
+
+#[test]
+fn a_document_in_memory_has_the_same_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_memory = |path: &Path, content: &[u8]| {
+        let registry = Registry::builtin();
+        let openers: Vec<_> = registry.iter().flat_map(DynExecutor::openers).collect();
+        openers.into_iter().find_map(|opener| opener.lines(path, content))
+    };
+    for (_, name, document) in documents(9) {
+        let path = written(folder.path(), name, &document);
+        let content = fs::read(&path).unwrap();
+        assert!(in_memory(&path, &content) == Some(lines(&path)), "{name}");
+        assert_eq!(
+            in_memory(Path::new("a.jsonl"), &content),
+            None,
+            "it is no document by its name"
+        );
+        // Damaged at its end.
+        let damaged = &content[..content.len() - 9];
+        assert!(in_memory(&path, damaged).is_none_or(|lines| lines == damaged));
+    }
 }
 
 #[test]

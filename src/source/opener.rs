@@ -38,6 +38,12 @@ pub trait Opener: Send + Sync {
     /// The log in the file at `path`, which begins with the bytes `head`; `None` if it is not one of this kind.
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>>;
 
+    /// The lines of a log whose content is in memory, where there are no files; `None` if it is not one of this kind, or
+    /// its lines need more than that.
+    fn lines(&self, _path: &Path, _content: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Whether each log is one file, a document: its metadata shows every change, and it is no larger than a log of
     /// lines, so that its content is compared with that of others.
     fn is_of_one_file(&self) -> bool {
