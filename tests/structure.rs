@@ -17,6 +17,7 @@ const BUDGETS: [(&str, usize); 11] = [
     ("testkit", 5_500),
     ("cli", 33_400),
     ("fleet", 11_600),
+    ("wasm", 550),
 ];
 
 fn root() -> &'static Path {
