@@ -1,0 +1,3 @@
+export { Fold, fold, records } from "./fold.js";
+export { applyPatch } from "./patch.js";
+export { Refused, subscribe } from "./subscribe.js";
