@@ -20,6 +20,8 @@ async function content(file) {
   return isGzip ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
 }
 
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** The number of the log that was opened last. An earlier one is abandoned. */
 let opened = 0;
 
@@ -32,7 +34,7 @@ async function open(file, siblings = {}) {
   try {
     const path = file.name.replace(/\.gz$/, "");
     const outputs = { patches: false, conversations: false, pages: true };
-    const fold = await Fold.create({ module: await bundled, path, siblings, outputs });
+    const fold = await Fold.create({ module: await bundled, path, siblings, outputs, zone });
     const reader = (await content(file)).getReader();
     let [read, painted] = [0, performance.now()];
     for (let part = await reader.read(); !part.done; part = await reader.read()) {

@@ -32,12 +32,11 @@ export class Fold {
   #exports;
 
   /** Begins a log. */
-  static async create({ module, format, path, siblings, outputs } = {}) {
+  static async create({ module, ...options } = {}) {
     const fold = new Fold();
     const instance = await WebAssembly.instantiate(module ?? (await compiled()), {});
     fold.#exports = instance.exports;
-    const text = JSON.stringify({ format, path, siblings, outputs });
-    fold.#call("begin", new TextEncoder().encode(text));
+    fold.#call("begin", new TextEncoder().encode(JSON.stringify(options)));
     return fold;
   }
 

@@ -69,6 +69,8 @@ export interface FoldOptions extends LogOptions {
     /** The pages of the sessions. */
     pages?: boolean;
   };
+  /** The time zone of pages, such as `Europe/Paris`: UTC by default. */
+  zone?: string;
 }
 
 /** One line of patches. */

@@ -1,7 +1,7 @@
 // The archive of the package has what is needed and nothing else, and works where it is installed.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -22,6 +22,11 @@ const FILES = [
   "src/patch.js",
   "src/subscribe.js",
 ];
+
+test("the version is that of the Rust packages, from which the types are generated", () => {
+  const [, version] = /^\[workspace\.package\]\nversion = "(.*)"$/m.exec(readFileSync(inRepository("Cargo.toml"), "utf8"));
+  assert.equal(JSON.parse(readFileSync(inRepository("typescript/package.json"))).version, version);
+});
 
 test("the archive is complete and small, and works", (context) => {
   const root = mkdtempSync(join(tmpdir(), "foldline-pack-"));

@@ -15,7 +15,8 @@ const file = inRepository("typescript/dist/foldline.html");
 
 /** The page of a log, rendered in Node. */
 async function rendered(path) {
-  const fold = await Fold.create({ path: basename(path), outputs: { pages: true } });
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const fold = await Fold.create({ path: basename(path), outputs: { pages: true }, zone });
   fold.push(readFileSync(path));
   fold.finish();
   return fold.page();

@@ -11,6 +11,7 @@ use foldline::{
     transduce::Transducer,
 };
 use foldline_agents::{AnyState, DynExecutor, Records, Registry, Sessions, SessionsState};
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use crate::{
@@ -30,6 +31,8 @@ pub struct Options {
     pub siblings: BTreeMap<PathBuf, String>,
     /// The outputs.
     pub outputs: Shown,
+    /// The name of the time zone of pages; else UTC.
+    pub zone: Option<String>,
 }
 
 /// A log cannot be folded. Damage within a log is not an error.
@@ -42,6 +45,9 @@ pub enum Error {
     /// There is no format of this name.
     #[error("unknown format: {0}")]
     UnknownFormat(String),
+    /// There is no time zone of this name.
+    #[error("unknown time zone: {0}")]
+    UnknownZone(String),
     /// The log is empty.
     #[error("the log is empty")]
     Empty,
@@ -85,9 +91,10 @@ impl Fold {
     /// A fold at the beginning of a log.
     ///
     /// # Errors
-    /// The named format is unknown.
+    /// The named format or time zone is unknown.
     pub fn new(options: Options) -> Result<Self, Error> {
         let registry = Registry::builtin();
+        zone(&options)?;
         let mut stage = begin(&options, &registry)?;
         if options.path.extension().is_some_and(|ending| ending == "json") {
             stage = Stage::Whole(Vec::new());
@@ -170,7 +177,7 @@ impl Fold {
             return Ok(());
         };
         if let Some(executor) = found? {
-            self.stage = reading(&self.options, &executor);
+            self.stage = reading(&self.options, &executor)?;
             return self.take(&recognition.into_held(), is_end);
         }
         Ok(())
@@ -191,12 +198,17 @@ fn begin(options: &Options, registry: &Registry) -> Result<Stage, Error> {
         return Ok(Stage::Recognising(Box::new(Recognition::new(registry))));
     };
     let executor = registry.named(name).ok_or_else(|| Error::UnknownFormat(name.clone()))?;
-    Ok(reading(options, executor))
+    reading(options, executor)
 }
 
-fn reading(options: &Options, executor: &DynExecutor) -> Stage {
+fn zone(options: &Options) -> Result<TimeZone, Error> {
+    let Some(name) = &options.zone else { return Ok(TimeZone::UTC) };
+    TimeZone::get(name).map_err(|_| Error::UnknownZone(name.clone()))
+}
+
+fn reading(options: &Options, executor: &DynExecutor) -> Result<Stage, Error> {
     let sibling = |path: &Path| options.siblings.get(path).cloned();
     let reducer = Sessions::new(executor.of_file(&options.path, &sibling));
-    let transducer = Transducer::new(reducer, Outputs::new(options.outputs));
-    Stage::Reading(Box::new(Processor::new(Records, transducer)))
+    let transducer = Transducer::new(reducer, Outputs::new(options.outputs, zone(options)?));
+    Ok(Stage::Reading(Box::new(Processor::new(Records, transducer))))
 }

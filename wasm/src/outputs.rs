@@ -9,6 +9,7 @@ use foldline_domain::{
     pricing::Prices,
 };
 use foldline_render::html::Page;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 /// The outputs of a fold. One that is not needed takes no time.
@@ -19,7 +20,7 @@ pub struct Shown {
     pub patches: bool,
     /// The document of each session.
     pub conversations: bool,
-    /// The page of each session, with estimated costs by the built-in prices, and times in UTC.
+    /// The page of each session, with estimated costs by the built-in prices.
     pub pages: bool,
 }
 
@@ -40,10 +41,11 @@ pub(crate) struct Outputs {
     conversations: BTreeMap<SessionKey, Conversation>,
     pages: BTreeMap<SessionKey, Page>,
     prices: Arc<Prices>,
+    zone: TimeZone,
 }
 
 impl Outputs {
-    pub(crate) fn new(shown: Shown) -> Self {
+    pub(crate) fn new(shown: Shown, zone: TimeZone) -> Self {
         let prices = if shown.pages { Prices::builtin().clone() } else { Prices::default() };
         Self {
             shown,
@@ -52,6 +54,7 @@ impl Outputs {
             conversations: BTreeMap::new(),
             pages: BTreeMap::new(),
             prices: Arc::new(prices),
+            zone,
         }
     }
 
@@ -94,8 +97,9 @@ impl Emitter<Located<DomainEvent>, Infallible> for Outputs {
             self.conversations.entry(event.session).or_default().apply(&event.item);
         }
         if self.shown.pages {
-            let page = self.pages.entry(event.session);
-            page.or_insert_with(|| Page::with_prices(Arc::clone(&self.prices))).apply(&event.item);
+            let Self { prices, zone, .. } = self;
+            let make = || Page::with_prices(Arc::clone(prices)).in_zone(zone.clone());
+            self.pages.entry(event.session).or_insert_with(make).apply(&event.item);
         }
         Batch::EMPTY
     }

@@ -95,6 +95,21 @@ fn a_page_is_that_of_the_renderer() {
 }
 
 #[test]
+fn the_times_of_a_page_are_in_its_zone() {
+    let log =
+        br#"{"type":"message","role":"user","id":"m1","text":"hi","timestamp":1790928000000}"#;
+    let page = |zone: Option<&str>| {
+        let zone = zone.map(str::to_owned);
+        let mut fold = Fold::new(Options { zone, ..of_path("log.jsonl".into()) }).unwrap();
+        fold.push(log).unwrap();
+        fold.finish().unwrap();
+        fold.page(0).unwrap()
+    };
+    assert!(page(None).contains("08:00:00"));
+    assert!(page(Some("Asia/Kolkata")).contains("13:30:00"));
+}
+
+#[test]
 fn only_the_outputs_that_are_asked_for_are_made() {
     let (patches, documents) = folded(Options::default(), LOG.as_bytes(), 9).unwrap();
     assert!(patches.contains("Größe"));
@@ -123,6 +138,8 @@ fn a_file_near_the_log_states_facts() {
 fn what_cannot_be_folded_is_an_error() {
     let named = |name: &str| Options { format: Some(name.to_owned()), ..Options::default() };
     assert_eq!(Fold::new(named("toaster")).unwrap_err(), Error::UnknownFormat("toaster".into()));
+    let zone = Options { zone: Some("Mars/Olympus".into()), ..Options::default() };
+    assert_eq!(Fold::new(zone).unwrap_err(), Error::UnknownZone("Mars/Olympus".into()));
     let error = |log: &[u8]| folded(Options::default(), log, 5).unwrap_err();
     assert_eq!(error(b""), Error::Empty);
     assert_eq!(error(b"SQLite format 3\0 and more"), Error::Foreign("a database"));
