@@ -4,8 +4,6 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "mcp")]
 use super::mcp::McpArgs;
-#[cfg(feature = "serve")]
-use super::serve::ServeArgs;
 use super::terminal::Terminal;
 use super::verbs::{
     allowed::AllowedArgs,
@@ -40,6 +38,8 @@ use super::verbs::{
     usage::UsageArgs,
     verify::VerifyArgs,
 };
+#[cfg(feature = "serve")]
+use super::{serve::ServeArgs, verbs::schema::SchemaArgs};
 
 /// Show, search, total, convert and follow the sessions of coding agents, from their logs
 ///
@@ -129,6 +129,9 @@ pub(super) enum Command {
     /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+    /// Print the types of documents, patches and the list of sessions, as a JSON Schema or for TypeScript
+    #[cfg(feature = "serve")]
+    Schema(SchemaArgs),
     /// Answer agents about past sessions, by the Model Context Protocol
     ///
     /// The agent starts it and asks it over standard input and output: --print-config shows how to add it to Claude Code,

@@ -113,6 +113,8 @@ impl Program {
             Command::Keep(args) => keep::run(self, args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
+            #[cfg(feature = "serve")]
+            Command::Schema(args) => crate::verbs::schema::run(args),
             #[cfg(feature = "mcp")]
             Command::Mcp(args) => crate::mcp::run(self, args),
             #[cfg(not(feature = "mcp"))]

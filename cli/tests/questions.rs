@@ -331,6 +331,7 @@ fn helps_have_examples_the_environment_and_one_meaning_of_f() {
         "forget",
         "keep",
         "serve",
+        "schema",
         "doctor",
         "verify",
         "check",

@@ -197,6 +197,7 @@ fn help_texts_fit_the_terminal() {
         "replay",
         "export",
         "serve",
+        "schema",
         "audit-key",
         "completions",
         "man",

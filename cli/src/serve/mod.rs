@@ -51,7 +51,6 @@ use std::{
 
 use tokio::time::sleep;
 
-pub(crate) use self::live::RunningLog;
 pub(super) use self::{
     address::parse_address,
     args::{Access, ServeArgs},
@@ -61,6 +60,10 @@ use self::{
     app::{App, WAIT},
     server::{Ending, Server},
     update::Updates,
+};
+pub(crate) use self::{
+    live::RunningLog,
+    schema::{SCHEMA, TYPES},
 };
 use crate::{
     distinct::DistinctFiles, error::Error, exit, place::DatabasePlace, program::Program,

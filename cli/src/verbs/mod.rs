@@ -25,6 +25,8 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod run;
+#[cfg(feature = "serve")]
+pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod sessions;
 pub(crate) mod shell;

@@ -177,6 +177,10 @@ fn what_programs_get_has_the_fields_that_its_schema_names() {
     let entry = &conversation["entries"][0]["content"];
     assert_eq!(names(entry), names(&schema["NormalizedEntry"]["properties"]));
     let types = server.body("/api/types.d.ts");
+    assert_eq!(stdout(&["schema"]), server.body("/api/schema.json"));
+    assert_eq!(stdout(&["schema", "--format", "typescript"]), types);
+    let version = concat!("Foldline ", env!("CARGO_PKG_VERSION"));
+    assert!(types.contains(version) && of("/api/schema.json")["title"] == version);
     assert!(
         schema.as_object().unwrap().keys().all(|it| types.contains(&format!("export type {it} =")))
     );

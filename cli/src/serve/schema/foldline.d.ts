@@ -1,6 +1,6 @@
 // Made from the types of Rust. What is made there is not edited here.
 //
-// /api/sessions is an array of ListedSession (at most `limit`, after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the next part), /api/sessions/ID is a Conversation, /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). A refusal is {"error": string}.
+// Foldline 0.1.0. /api/sessions is an array of ListedSession (at most `limit`, after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the next part), /api/sessions/ID is a Conversation, /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). A refusal is {"error": string}.
 
 /** The action of a tool call. Serialised with the tag `action`.
  *

@@ -1,7 +1,7 @@
 //! Types of the API for other languages: a JSON Schema and declarations for TypeScript.
 //!
-//! Both are generated from the Rust types, and are served at `/api/schema.json` and `/api/types.d.ts`. A test
-//! compares them; `FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema` regenerates them.
+//! Both are generated from the Rust types, with the version of the packages. They are served at `/api/schema.json` and
+//! `/api/types.d.ts`, printed by `foldline schema`, and part of the package of npm. A test compares them; `FOLDLINE_RENEW=1 cargo test -p foldline-cli --lib serve::schema` regenerates them.
 
 #[cfg(all(test, feature = "mcp"))]
 mod renew;
@@ -9,7 +9,7 @@ mod renew;
 mod typescript;
 
 /// A JSON Schema (2020-12) whose `$defs` are the types.
-pub(super) const SCHEMA: &str = include_str!("foldline.schema.json");
+pub(crate) const SCHEMA: &str = include_str!("foldline.schema.json");
 
 /// The same types for TypeScript.
-pub(super) const TYPES: &str = include_str!("foldline.d.ts");
+pub(crate) const TYPES: &str = include_str!("foldline.d.ts");

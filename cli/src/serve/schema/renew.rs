@@ -21,7 +21,7 @@ fn schema() -> Value {
     let types = Value::Object(generator.take_definitions(true));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Foldline",
+        "title": concat!("Foldline ", env!("CARGO_PKG_VERSION")),
         "description": "/api/sessions is an array of ListedSession (at most `limit`, \
                         after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the \
                         next part), /api/sessions/ID is a Conversation, \

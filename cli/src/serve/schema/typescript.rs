@@ -11,7 +11,8 @@ pub(super) fn declarations(schema: &Value) -> String {
     let mut all =
         "// Made from the types of Rust. What is made there is not edited here.\n".to_owned();
     if let Some(about) = schema["description"].as_str() {
-        let _ = write!(all, "//\n// {about}\n");
+        let title = schema["title"].as_str().unwrap_or_default();
+        let _ = write!(all, "//\n// {title}. {about}\n");
     }
     for (name, schema) in schema["$defs"].as_object().into_iter().flatten() {
         let (comment, of) = (comment(schema, ""), of(schema, ""));
