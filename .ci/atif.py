@@ -2,7 +2,7 @@
 """Checks trajectories with the validators of ATIF: `.ci/atif.py PROGRAM LOGS..`
 
 Each log is exported alone, and all of them from a database; each document must be valid for the packages `atif` and
-`harbor`. Needs Python 3.12 or later, and
+`harbor`, and give the same entries when it is read again. Needs Python 3.12 or later, and
 `pip install pydantic && pip install --no-deps atif==1.8.0 harbor==0.26.0`: the validator of `harbor` needs none of its
 other dependencies.
 """
@@ -34,6 +34,20 @@ def errors(path):
         yield f"atif: {str(error)[:500]}"
 
 
+def entries(path):
+    """The entries of each session of a log, without the contents of pictures, which are in files."""
+    _, said, _ = foldline("export", path, "--format", "json")
+    sessions, at, decoder = [], 0, json.JSONDecoder()
+    while said[at:].strip():
+        value, at = decoder.raw_decode(said, at)
+        at += 1  # The line feed.
+        sessions.append(value["entries"])
+    for entry in (entry for session in sessions for entry in session):
+        for image in (entry["content"]["metadata"] or {}).get("images", []):
+            image.pop("data", None)
+    return sessions
+
+
 program, *folders = sys.argv[1:]
 count = {"documents": 0, "steps": 0, "sub-agents": 0, "pictures": 0, "calls": 0}
 failed = []
@@ -60,8 +74,13 @@ with tempfile.TemporaryDirectory() as folder:
         code, _, said = foldline("export", log, "--format", "atif", "--out", out)
         if code != 0 and foldline("export", log, "--format", "json")[0] != code:
             failed.append(f"{log}: exit {code}: {said}")
-        for document in out.parent.glob("*.json"):
+        documents = sorted(out.parent.glob("*.json"), key=lambda path: (len(path.name), path.name))
+        for document in documents:
             check(document)
+        sessions = entries(log) if documents else []
+        for document, expected in zip(documents, sessions, strict=True):
+            if entries(document) != [expected]:
+                failed.append(f"{log}: {document.name} gives other entries")
     database, site = folder / "s.db", folder / "all"
     foldline("ingest", *folders, "--db", database)
     code, _, said = foldline("export", "--all", "--format", "atif", "--out", site, "--db", database)

@@ -36,8 +36,8 @@ pub mod wire;
 pub use self::{
     action::MappedCall,
     agents::{
-        acp, amp, antigravity, claude, cline, codex, copilot, copilot_chat, cursor, droid, gemini,
-        goose, grok, hermes, kimi, opencode, pi, qwen, zed,
+        acp, amp, antigravity, atif, claude, cline, codex, copilot, copilot_chat, cursor, droid,
+        gemini, goose, grok, hermes, kimi, opencode, pi, qwen, zed,
     },
     context::{Context, Extra, Meta},
     diagnostic::{DiagnosticReducer, ExaminedState, Ignored},

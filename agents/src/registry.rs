@@ -6,6 +6,7 @@ use super::{
     acp::Acp,
     amp::{Amp, AmpThread},
     antigravity::Antigravity,
+    atif::Atif,
     claude::{ClaudeSession, ClaudeStream},
     cline::Cline,
     codex::{CodexExec, CodexRollout},
@@ -100,6 +101,7 @@ impl Registry {
             .with(Hermes::default())
             .with(Antigravity::default())
             .with(Acp)
+            .with(Atif)
     }
 
     /// Adds an executor, or a [`RecordReducer`](super::RecordReducer). It replaces an entry of the same name.

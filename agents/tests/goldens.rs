@@ -8,6 +8,7 @@ use foldline_agents::{
     Executor, ExecutorReducer,
     amp::AmpThread,
     antigravity::Antigravity,
+    atif::Atif,
     claude::{ClaudeSession, ClaudeStream},
     cline::Cline,
     codex::{CodexExec, CodexRollout},
@@ -44,6 +45,11 @@ fn every_fixture_is_as_it_was<E: Executor>(executor: E) {
 #[test]
 fn antigravity() {
     every_fixture_is_as_it_was(Antigravity::default());
+}
+
+#[test]
+fn atif() {
+    every_fixture_is_as_it_was(Atif);
 }
 
 #[test]

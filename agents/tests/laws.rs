@@ -33,8 +33,8 @@ fn exceptions(format: &str) -> &'static [Law] {
         "droid-jsonrpc" | "kimi" => &[Law::OrderOfResults],
         "droid-settings" => &[Law::OrderOfResults, Law::Balance, Law::Pairing],
         // A record states a call as a whole, or there are no results.
-        "amp-thread" | "codex-exec" | "copilot-chat" | "cursor-transcript" | "gemini-session"
-        | "opencode" | "opencode-session" | "zed" => &[Law::Pairing],
+        "amp-thread" | "atif" | "codex-exec" | "copilot-chat" | "cursor-transcript"
+        | "gemini-session" | "opencode" | "opencode-session" | "zed" => &[Law::Pairing],
         // Of a call with two outcomes, the first one counts.
         "cursor" => &[Law::EscapedText],
 

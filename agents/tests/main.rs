@@ -6,6 +6,7 @@ mod action_mappers;
 mod amp;
 mod antigravity;
 mod async_stream;
+mod atif;
 mod captures;
 mod claude;
 mod cline;

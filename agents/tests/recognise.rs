@@ -218,6 +218,11 @@ const LOGS: &[(&str, &str)] = &[
 {"grokLine":{"role":"assistant","content":"hi"}}"#,
     ),
     (
+        "atif",
+        r#"{"schema_version":"ATIF-v1.8","session_id":"s","agent":{"name":"a","version":"1"},"steps":[]}
+{"schema_version":"ATIF-v1.4","steps":[{"step_id":1,"source":"user","message":"hi"}]}"#,
+    ),
+    (
         "acp",
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}

@@ -292,7 +292,10 @@ fn parted(action: &ActionType) -> Option<(Json, Extra)> {
     let fields = fields.into_iter();
     if let ActionType::Tool { arguments, .. } = action {
         let given = arguments.clone().filter(is_object);
-        let rest = fields.filter(|(name, _)| &**name != "arguments" || given.is_none()).collect();
+        let none = given.is_none().then(|| Json::of(&false).ok()).flatten();
+        let none = none.map(|none| ("has_arguments".into(), none));
+        let rest = fields.filter(|(name, _)| &**name != "arguments" || given.is_none());
+        let rest = rest.chain(none).collect();
         return Some((
             given.unwrap_or_else(|| Json::of(&Extra::default()).unwrap_or_default()),
             rest,

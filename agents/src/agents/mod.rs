@@ -6,6 +6,7 @@ mod editors;
 pub mod acp;
 pub mod amp;
 pub mod antigravity;
+pub mod atif;
 pub mod claude;
 pub mod cline;
 pub mod codex;
