@@ -5,7 +5,7 @@ mod words;
 use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
-const BUDGETS: [(&str, usize); 11] = [
+const BUDGETS: [(&str, usize); 12] = [
     (".", 8_700),
     ("json", 3_000),
     ("domain", 8_850),
@@ -14,6 +14,7 @@ const BUDGETS: [(&str, usize); 11] = [
     ("database", 10_600),
     ("otlp", 1_700),
     ("trajectory", 900),
+    ("tables", 950),
     ("testkit", 5_500),
     ("cli", 33_400),
     ("fleet", 11_600),
