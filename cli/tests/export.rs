@@ -131,3 +131,49 @@ fn a_trajectory_has_its_pictures_beside_it() {
     let picture = fs::read(folder.path().join("one.atif.images/1.gif")).unwrap();
     assert!(picture.starts_with(b"GIF89a"), "{picture:?}");
 }
+
+#[test]
+fn rows_are_lines_with_the_columns_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = droid("session", 20, 1).replace("Please look", "ada@example.org: look");
+    fs::write(folder.path().join("log"), log).unwrap();
+    let arguments = ["export", "log", "--format", "jsonl", "--redact"];
+    let output = foldline().args(arguments).current_dir(folder.path()).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["schema_version"], 1);
+    let of = |table: &str| lines.iter().filter(|line| line["table"] == table).count();
+    assert!(of("entries") > of("calls") && of("calls") > 0, "{lines:?}");
+    assert_eq!(of("sessions"), 1);
+    for line in &lines[1..] {
+        let columns = lines[0]["tables"][line["table"].as_str().unwrap()].as_object().unwrap();
+        assert_eq!(line.as_object().unwrap().len(), columns.len() + 1, "{line}");
+    }
+    let text = serde_json::to_string(&lines).unwrap();
+    assert!(text.contains("email 1") && !text.contains("ada@"));
+}
+
+#[test]
+fn a_dataset_needs_a_folder_and_its_feature() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("log"), droid("session", 5, 1)).unwrap();
+    let run = |arguments: &[&str]| {
+        foldline().args(arguments).current_dir(folder.path()).output().unwrap()
+    };
+    assert_eq!(run(&["export", "log", "--format", "parquet"]).status.code(), Some(2));
+    let output = run(&["export", "log", "--format", "parquet", "--out", "data"]);
+    if !cfg!(feature = "parquet") {
+        return assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+    assert!(output.status.success(), "{output:?}");
+    let data = folder.path().join("data");
+    for table in ["sessions", "entries", "calls", "usage"] {
+        let file = fs::read(data.join(format!("{table}.parquet"))).unwrap();
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"), "{table}");
+    }
+    // Partitions of a larger dataset would be read as rows of this one.
+    fs::copy(data.join("calls.parquet"), data.join("calls-2.parquet")).unwrap();
+    assert!(run(&["export", "log", "--format", "parquet", "--out", "data"]).status.success());
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 4);
+}

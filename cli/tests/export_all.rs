@@ -78,6 +78,22 @@ fn every_format_has_a_document_for_each_session() {
 }
 
 #[test]
+fn rows_of_all_sessions_are_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = database(folder.path());
+    let out = folder.path().join("all.jsonl");
+    let to = ["--out", out.to_str().unwrap(), "--db", &database];
+    let said = stderr(&[&["export", "--all", "--redact", "--format", "jsonl"][..], &to].concat());
+    assert!(said.contains("redacted: ") && said.contains("2 sessions exported"), "{said}");
+    let lines = read(&out);
+    let of = |table: &str| lines.matches(&format!("{{\"table\":\"{table}\"")).count();
+    assert_eq!((lines.matches("schema_version").count(), of("sessions")), (1, 2));
+    assert!(of("entries") > of("calls") && of("calls") > 0 && !lines.contains("ada@example.org"));
+    let over = ["export", "--all", "--format", "jsonl", "--out", &database, "--db", &database];
+    assert_eq!(run(&over).status.code(), Some(2));
+}
+
+#[test]
 fn documents_of_all_sessions_need_a_folder() {
     assert_eq!(run(&["export", "--all"]).status.code(), Some(2));
 }

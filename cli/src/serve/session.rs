@@ -126,6 +126,7 @@ pub(super) async fn export(
         Format::Html => "text/html; charset=utf-8",
         Format::Md => "text/markdown; charset=utf-8",
         Format::Json | Format::Atif => "application/json",
+        Format::Jsonl | Format::Parquet => "application/jsonl",
     };
     let name = format!("attachment; filename=\"{plain}.{}\"", format.ending());
     Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, name)], made)

@@ -19,7 +19,7 @@ pub(crate) struct ExportArgs {
     pub(super) session: PathBuf,
 
     /// All sessions that the filters select: a folder, --out, with a document for each. Pages have a table of contents,
-    /// index.html
+    /// index.html; rows are one file or one dataset
     #[arg(long, conflicts_with = "session", requires = "out")]
     pub(super) all: bool,
 
@@ -80,6 +80,11 @@ pub(crate) enum Format {
     Json,
     /// A trajectory in ATIF, the Agent Trajectory Interchange Format. With --out, pictures are files in a folder beside it
     Atif,
+    /// Rows of the tables sessions, entries, calls and usage, as flat JSON lines
+    Jsonl,
+    /// The same tables as Parquet files in the folder --out, in a build with the feature parquet
+    #[serde(skip)]
+    Parquet,
 }
 
 impl Format {
@@ -90,6 +95,8 @@ impl Format {
             Self::Md => "md",
             Self::Json => "json",
             Self::Atif => "atif.json",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
         }
     }
 }

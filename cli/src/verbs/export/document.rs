@@ -11,7 +11,7 @@ use foldline_trajectory::{Atif, Picture};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{args::Format, report::note};
+use super::{args::Format, report::note, rows::Rows};
 use crate::{only::Only, verbs::usage::Spent};
 
 /// The largest number of diagnostics in a document. A log of invalid records has one for every few bytes, and a page
@@ -35,6 +35,7 @@ enum Content {
     Json(Box<Conversation>),
     /// With what was used, and its prices.
     Atif(Box<(Atif, Spent)>),
+    Rows(Box<Rows>),
 }
 
 /// A conversation, and its redactions.
@@ -63,6 +64,7 @@ impl Document {
                 let document = Atif::default().with_prices(Arc::clone(prices));
                 Content::Atif(Box::new((document, Spent::new(Arc::clone(prices)))))
             }
+            Format::Jsonl | Format::Parquet => Content::Rows(Box::new(Rows::new(prices))),
         };
         Self { content, diagnostics: 0, session: None, only: Only::default() }
     }
@@ -81,7 +83,7 @@ impl Document {
     pub(super) fn page(&self) -> Option<&Page> {
         match &self.content {
             Content::Html(page) => Some(page),
-            Content::Markdown(_) | Content::Json(_) | Content::Atif(_) => None,
+            Content::Markdown(_) | Content::Json(_) | Content::Atif(_) | Content::Rows(_) => None,
         }
     }
 
@@ -105,7 +107,7 @@ impl Document {
                 note.into_iter().for_each(|note| document.set_note(note));
                 spent.estimated().into_iter().for_each(|cost| document.set_cost(cost));
             }
-            Content::Json(_) => {}
+            Content::Json(_) | Content::Rows(_) => {}
             Content::Atif(both) => {
                 let (document, spent) = &mut **both;
                 note.into_iter().for_each(|note| document.set_note(note));
@@ -114,6 +116,7 @@ impl Document {
         }
         let text = match self.content {
             Content::Atif(both) => return both.0.render(),
+            Content::Rows(rows) => rows.lines()?,
             Content::Html(page) => page.render(),
             Content::Markdown(both) => both.0.render(),
             Content::Json(conversation) if redacted.is_empty() => {
@@ -141,6 +144,7 @@ impl Content {
                 both.0.apply(event);
                 both.1.take(event);
             }
+            Self::Rows(rows) => rows.apply(event),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! `foldline export`: exports a session as a document.
 
 mod args;
+#[cfg(feature = "parquet")]
+mod dataset;
 mod document;
 mod report;
+mod rows;
 mod single;
 mod site;
 
@@ -25,6 +28,7 @@ use foldline::{
 };
 use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item};
 use foldline_render::{redact::Redact, terminal::neutralise_line};
+use foldline_tables::Table;
 
 #[cfg(feature = "serve")]
 pub(crate) use self::single::document;
@@ -42,14 +46,22 @@ use crate::{
 };
 
 pub(crate) fn run(program: &Program, args: &ExportArgs) -> Result<u8, Error> {
+    let is_dataset = args.format == Format::Parquet && !args.preview;
     if args.all {
-        return site::run(program, args);
+        if !is_dataset && args.format != Format::Jsonl {
+            return site::run(program, args);
+        }
+        check_files(args)?;
+        return rows::run(program, args);
     }
     if args.out.is_none() && !args.preview && io::stdout().is_terminal() {
         let message = "a document is not for a terminal: give --out FILE or a pipe";
         return Err(Error::WrongUse(message.to_owned()));
     }
     check_files(args)?;
+    if is_dataset {
+        return rows::run(program, args);
+    }
     // A log may have a hundred thousand sessions, each with a document.
     let prices = Arc::new(args.prices.load()?.into_owned());
     let zone = args.filters.zone();
@@ -157,6 +169,11 @@ fn check_files(args: &ExportArgs) -> Result<(), Error> {
         }
     }
     match &args.out {
+        Some(out) if args.format == Format::Parquet => {
+            let mut tables =
+                Table::ALL.into_iter().map(|table| format!("{}.parquet", table.name()));
+            tables.try_for_each(|name| files.replaced("--out", &out.join(name)))?;
+        }
         Some(out) => files.replaced("--out", out)?,
         None => files.stdout()?,
     }

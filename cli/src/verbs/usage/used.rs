@@ -109,21 +109,23 @@ impl Spent {
         Self { usage: UsageEmitter::default(), prices: prices.into() }
     }
 
-    /// Adds the token usage of an event.
+    /// Adds the token usage of an event, and the facts of its session.
     pub(crate) fn take(&mut self, event: &DomainEvent) {
-        if matches!(event, DomainEvent::Usage { .. }) {
+        if matches!(event, DomainEvent::Usage { .. } | DomainEvent::Session(_)) {
             let _ = self.usage.emit(&Located::new(Position::default(), event.clone()));
         }
+    }
+
+    /// Passes on each message with its cost.
+    pub(crate) fn each(&mut self, mut each: impl FnMut(&PricedMessage<'_>)) {
+        let sessions = mem::take(&mut self.usage).into_sessions();
+        priced(&sessions, &self.prices).for_each(|message| each(&message));
     }
 
     /// The cost, if it is known.
     pub(crate) fn cost(&mut self) -> Option<Cost> {
         let sessions = mem::take(&mut self.usage).into_sessions();
-        let cost = priced(&sessions, &self.prices).fold(UsageSum::default(), |mut sum, row| {
-            sum.add(&row);
-            sum
-        });
-        cost.cost
+        priced(&sessions, &self.prices).collect::<Vec<_>>().iter().collect::<UsageSum<'_>>().cost
     }
 
     /// The cost; an estimate, even of a part, is marked.
