@@ -157,7 +157,7 @@ impl Program {
                 let verb = executor(verb).mut_arg("format", |arg| arg.value_parser(outputs()));
                 // Without a server, there are no clients.
                 #[cfg(feature = "serve")]
-                let verb = ["token", "hosts"]
+                let verb = ["token", "hosts", "origins"]
                     .into_iter()
                     .fold(verb, |verb, option| verb.mut_arg(option, |arg| arg.requires("address")));
                 verb

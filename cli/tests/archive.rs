@@ -307,6 +307,8 @@ fn a_project_is_a_repository_with_its_work_trees_and_folders() {
         [3, 3, 1, 1, 0]
     );
     assert_eq!(count(&code.join("fix").display().to_string()), 3);
+    // A folder of the root is not one of the same name elsewhere.
+    assert_eq!([count("/shop"), count("shop/src")], [0, 1]);
     let here = |folder: &str| {
         let mut asked = crate::logs::foldline();
         asked.env("HOME", home.path()).current_dir(code.join(folder));

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
+use axum::http::Uri;
 use clap::Args;
 use jiff::tz::TimeZone;
 
@@ -53,4 +54,20 @@ pub(crate) struct Access {
     /// Host name to accept in requests, in addition to localhost and addresses; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
+
+    /// Origin of another site whose pages may read the API, such as https://app.example; repeatable. With a token, they
+    /// send it as a bearer
+    #[arg(long = "allow-origin", value_name = "ORIGIN", value_parser = origin)]
+    pub(crate) origins: Vec<String>,
+}
+
+/// An origin as browsers state it: a scheme, a host and a port that is not the usual one.
+fn origin(text: &str) -> Result<String, String> {
+    let is_origin = |uri: &Uri| {
+        let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
+        is_web && uri.path().len() <= 1 && uri.query().is_none() && !text.contains('@')
+    };
+    let uri = text.parse::<Uri>().ok().filter(is_origin);
+    uri.ok_or("give a scheme and a host, such as https://app.example")?;
+    Ok(text.trim_end_matches('/').to_ascii_lowercase())
 }

@@ -2,7 +2,8 @@
 //!
 //! - A request must name this server as its `Host`: an address, `localhost` or an allowed name, with the right
 //!   port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
-//! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link.
+//! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link, or allowed the
+//!   site to read the API.
 //! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
 //!   is not readable by scripts and not sent by other sites.
 //! - Only `GET` and `HEAD` are allowed, and `POST` of questions to [`QUESTIONS`]: nothing can be changed.
@@ -37,6 +38,8 @@ pub(super) struct Guard(Arc<Rules>);
 struct Rules {
     address: SocketAddr,
     hosts: Vec<String>,
+    /// Other sites whose pages may read the API.
+    origins: Vec<HeaderValue>,
     token: Option<Token>,
     cookie: String,
 }
@@ -47,9 +50,10 @@ impl Guard {
         let needs_token = access.token || !address.ip().is_loopback();
         let token = needs_token.then(Token::random).transpose()?;
         let hosts = access.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        let origins = access.origins.iter().filter_map(|origin| origin.parse().ok()).collect();
         // Cookies are shared between ports, and several servers may run on this machine.
         let cookie = format!("foldline_{}", address.port());
-        Ok(Self(Arc::new(Rules { address, hosts, token, cookie })))
+        Ok(Self(Arc::new(Rules { address, hosts, origins, token, cookie })))
     }
 
     /// The link to open.
@@ -91,6 +95,26 @@ impl Rules {
         is_same && is_near
     }
 
+    /// The allowed site whose page asks the API.
+    fn site(&self, request: &Request) -> Option<&HeaderValue> {
+        let mut stated = request.headers().get_all(header::ORIGIN).iter();
+        let origin = stated.next().filter(|_| request.uri().path().starts_with("/api/"))?;
+        self.origins.iter().find(|site| *site == origin).filter(|_| stated.next().is_none())
+    }
+
+    /// The response to the question of a browser whether a page of an allowed site may ask.
+    fn permission(&self, request: &Request) -> Option<Response> {
+        let asks = *request.method() == Method::OPTIONS && self.site(request).is_some();
+        let headers = [
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, last-event-id"),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+            // Of a public site, for this machine.
+            (header::HeaderName::from_static("access-control-allow-private-network"), "true"),
+        ];
+        asks.then(|| (StatusCode::NO_CONTENT, headers).into_response())
+    }
+
     /// Whether the request contains the token.
     fn is_known(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
@@ -127,18 +151,21 @@ impl Rules {
     /// The response to a rejected request.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let refuse = |status, why: &str| Some(Failed(status, why.to_owned()).into_response());
-        // A question is no change, although it is posted.
-        let is_question = request.uri().path() == QUESTIONS && *request.method() == Method::POST;
-        if !is_question && !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return refuse(StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed here.");
-        }
         let mut hosts = request.headers().get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).unwrap_or_default();
         if !self.is_host(host) || hosts.next().is_some() {
             let why = "This server is not asked by that name; see foldline serve --help, --host.";
             return refuse(StatusCode::MISDIRECTED_REQUEST, why);
         }
-        if !Self::is_own(request.headers(), host) {
+        if let Some(permission) = self.permission(request) {
+            return Some(permission);
+        }
+        // A question is no change, although it is posted.
+        let is_question = request.uri().path() == QUESTIONS && *request.method() == Method::POST;
+        if !is_question && !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return refuse(StatusCode::METHOD_NOT_ALLOWED, "Nothing can be changed here.");
+        }
+        if self.site(request).is_none() && !Self::is_own(request.headers(), host) {
             return refuse(StatusCode::FORBIDDEN, "Other pages may not ask this server.");
         }
         let welcome = self.welcome(request);
@@ -154,6 +181,7 @@ impl Rules {
 
 /// Checks every request, and adds the security headers to every response.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let site = guard.0.site(&request).cloned();
     let mut response = match guard.0.refusal(&request) {
         None => next.run(request).await,
         Some(refusal) => refusal,
@@ -170,6 +198,16 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    if let Some(site) = site {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, site);
+        for (name, value) in [
+            (header::ACCESS_CONTROL_EXPOSE_HEADERS, "link, x-total-count"),
+            (header::VARY, "origin"),
+            (header::HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
     response
 }
 
@@ -181,6 +219,7 @@ mod tests {
         Rules {
             address: "127.0.0.1:7433".parse().unwrap(),
             hosts: vec!["box.example".to_owned()],
+            origins: Vec::new(),
             token: token.then(|| Token::random().unwrap()),
             cookie: "foldline_7433".to_owned(),
         }

@@ -120,3 +120,47 @@ fn no_path_comes_from_a_request() {
     }
     assert_eq!(server.get("/sessions/session").status, 200);
 }
+
+#[test]
+fn an_allowed_site_reads_the_api_and_nothing_else() {
+    let (_folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let site = "https://app.example";
+    let server = Server::start(&logs, &["--allow-origin", "https://App.example/"]);
+    let ask = |method: &str, path: &str, origin: &str| {
+        let headers =
+            [("Host", &*server.address), ("Origin", origin), ("Sec-Fetch-Site", "cross-site")];
+        server.ask(method, path, &headers)
+    };
+    let allowed = ask("GET", "/api/sessions", site);
+    assert_eq!(allowed.status, 200);
+    for header in [
+        "access-control-allow-origin: https://app.example",
+        "access-control-expose-headers: link, x-total-count",
+        "vary: origin",
+        "cross-origin-resource-policy: cross-origin",
+    ] {
+        assert!(allowed.head.contains(header), "{}", allowed.head);
+    }
+    let permitted = ask("OPTIONS", "/api/sessions/session/patches", site);
+    assert_eq!(permitted.status, 204);
+    assert!(permitted.head.contains("allow-headers: authorization, last-event-id"));
+    for (method, path, origin, status) in [
+        ("GET", "/api/sessions", "https://other.example", 403),
+        ("GET", "/api/sessions", "http://app.example", 403),
+        ("GET", "/api/sessions", "https://app.example.evil", 403),
+        ("GET", "/sessions/session", site, 403),
+        ("GET", "/metrics", site, 403),
+        ("OPTIONS", "/sessions/session", site, 405),
+        ("OPTIONS", "/api/sessions", "https://other.example", 405),
+        ("POST", "/api/sessions", site, 405),
+    ] {
+        let refused = ask(method, path, origin);
+        assert_eq!(refused.status, status, "{method} {path} {origin}");
+        let is_named = refused.head.contains("access-control-allow-origin: https://other");
+        assert!(!is_named, "{}", refused.head);
+    }
+    // A name of another machine that resolves to this one.
+    let rebound = [("Host", "evil.example:80"), ("Origin", site)];
+    assert_eq!(server.ask("GET", "/api/sessions", &rebound).status, 421);
+}

@@ -309,12 +309,14 @@ fn below(path: &str) -> String {
     format!("{}/", path.replace('\\', "/").trim_end_matches('/'))
 }
 
-/// A pattern for paths between slashes, so that only whole parts match: a name is the last part, and a path any parts.
+/// A pattern for paths between slashes, so that only whole parts match: a name is the last part, an absolute path is the
+/// first parts, and another path any parts.
 fn named(project: &str) -> String {
     let path = project.replace('\\', "/").to_lowercase();
     let parts = like(path.trim_matches('/'));
-    let is_path = path.contains('/');
-    format!("%/{parts}/{}", if is_path { "%" } else { "" })
+    let before = if path.starts_with('/') { "" } else { "%" };
+    let after = if path.contains('/') { "%" } else { "" };
+    format!("{before}/{parts}/{after}")
 }
 
 fn has_text(text: &str, parameters: &mut Parameters) -> String {
