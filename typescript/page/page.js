@@ -25,7 +25,7 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The number of the log that was opened last. An earlier one is abandoned. */
 let opened = 0;
 
-async function open(file, siblings = {}) {
+async function open(file, siblings) {
   const number = ++opened;
   const isLast = () => number === opened;
   say(`Reading ${file.name}`);
@@ -50,7 +50,7 @@ async function open(file, siblings = {}) {
     }
     if (!isLast()) return;
     fold.finish();
-    show(fold, file.name);
+    show(fold, file.name, Object.keys(siblings).length);
   } catch (error) {
     if (isLast()) say(`${file.name}: ${error.message ?? error}`, true);
   } finally {
@@ -58,7 +58,7 @@ async function open(file, siblings = {}) {
   }
 }
 
-function show(fold, name) {
+function show(fold, name, others) {
   const first = fold.page(0);
   if (first === undefined) return say(`${name}: no session in it`, true);
   const count = fold.sessions();
@@ -66,7 +66,7 @@ function show(fold, name) {
   sessions.hidden = count < 2;
   sessions.onchange = () => (shown.srcdoc = fold.page(Number(sessions.value)));
   [empty.hidden, shown.hidden, shown.srcdoc] = [true, false, first];
-  say(name);
+  say(others ? `${name} (facts from other files: ${others})` : name);
 }
 
 function say(text, isFailure = false) {
@@ -74,10 +74,12 @@ function say(text, isFailure = false) {
   status.classList.toggle("failed", isFailure);
 }
 
-/** Opens the first of the files; the others may state facts about its session. */
+/** Opens the first log of the files. Small others may state facts about its session; further logs are refused. */
 async function openAll(files) {
   const [file, ...others] = [...files].sort((one, other) => rank(one) - rank(other));
   if (!file) return;
+  const further = others.filter((other) => rank(other) === 0);
+  if (further.length > 0) return say(`One log at a time: ${[file, ...further].map(({ name }) => name).join(", ")}`, true);
   const texts = others.filter(({ size }) => size <= 1 << 20).map(async (other) => [other.name, await other.text()]);
   await open(file, Object.fromEntries(await Promise.all(texts)));
 }
@@ -85,7 +87,11 @@ async function openAll(files) {
 /** Logs come before files with facts. */
 const rank = ({ name }) => [/\.jsonl(\.gz)?$/, /\.json$/].findIndex((ending) => ending.test(name)) >>> 0;
 
-choose.addEventListener("change", () => openAll(choose.files));
+choose.addEventListener("change", () => {
+  openAll(choose.files);
+  // The same file may be chosen again, when it has grown.
+  choose.value = "";
+});
 
 /** Takes dropped files, here and in the page of a session. */
 function takeDrops(target) {

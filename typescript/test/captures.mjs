@@ -1,4 +1,4 @@
-// The patches and documents of WebAssembly are those of the native program, byte for byte: over the fixtures, and over
+// The patches, documents and pages of WebAssembly are those of the native program, byte for byte: over the fixtures, and over
 // captured logs where there are any (the folders `../shared/captures*`, or FOLDLINE_CAPTURES). Prints what was compared.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -47,12 +47,18 @@ function replayed(path, format) {
   return status === 0 ? { text: stdout.toString() } : { error: stderr.toString() };
 }
 
+/** The page of a log; `undefined` if it has several sessions, of which the program prints none. */
+function exported(path) {
+  const { status, stdout } = spawnSync(program, ["export", path, "--timezone", "UTC"], { maxBuffer: 1 << 30 });
+  return status === 0 ? stdout.toString() : undefined;
+}
+
 /** Pretty documents, one after another. */
 const documents = (text) => text.split(/^(?=\{)/m).map((document) => JSON.parse(document));
 
 /** Folds a file in chunks of 1 to `most` bytes, always the same. */
 async function folded(path, most) {
-  const outputs = { patches: true, conversations: true };
+  const outputs = { patches: true, conversations: true, pages: true };
   const fold = await Fold.create({ path, siblings: siblings(path), outputs });
   const bytes = readFileSync(path);
   let [text, random] = ["", 1];
@@ -63,7 +69,7 @@ async function folded(path, most) {
       text += fold.push(bytes.subarray(at, end));
     }
     text += fold.finish();
-    return { text, conversations: fold.conversations() };
+    return { text, conversations: fold.conversations(), page: fold.page() };
   } catch (error) {
     return { error: error.message };
   }
@@ -102,9 +108,11 @@ for (const folder of [inRepository("tests/fixtures"), ...captures()]) {
       else if (native.text === ours.text) {
         try {
           assert.deepStrictEqual(ours.conversations, documents(replayed(path, "conversation").text));
-          count("identical");
+          const page = exported(path);
+          if (page !== undefined) assert.ok(page === ours.page, "another page");
+          count(page === undefined ? "identical, with several sessions" : "identical");
         } catch (error) {
-          wrong.push(`${path}: another document: ${error.message.slice(0, 300)}`);
+          wrong.push(`${path}: another document or page: ${error.message.slice(0, 300)}`);
         }
       } else if (needsMore(path)) count(needsMore(path));
       else wrong.push(`${path}: native ${native.error ?? native.text.length}, here ${ours.error ?? ours.text.length}`);

@@ -78,6 +78,8 @@ test("another log is dropped, on the page of the first", options, async (context
   writeFileSync(join(root, "empty.jsonl"), "");
   await page.choose("#choose", join(root, "empty.jsonl"));
   await page.until("document.getElementById('status').textContent === 'empty.jsonl: the log is empty'");
+  await page.choose("#choose", log, join(root, "empty.jsonl"));
+  await page.until("document.getElementById('status').textContent === 'One log at a time: session.jsonl, empty.jsonl'");
   assert.deepEqual(await page.messages(), []);
 });
 
