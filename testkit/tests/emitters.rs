@@ -28,7 +28,9 @@ use foldline_render::{
     redact::Redact,
     transcript::{SessionTranscripts, Transcript, TranscriptStyle},
 };
+use foldline_tables::SessionRows;
 use foldline_testkit::{generate, law};
+use foldline_trajectory::Atif;
 use proptest::prelude::*;
 
 /// Enough cases for every special case in seconds; `PROPTEST_CASES` sets a larger number.
@@ -124,6 +126,16 @@ proptest! {
     #[test]
     fn a_document_in_markdown(events in generate::events()) {
         law::emitter(Markdown::default, &events)?;
+    }
+
+    #[test]
+    fn a_trajectory(events in generate::events()) {
+        law::emitter(Atif::default, &events)?;
+    }
+
+    #[test]
+    fn rows_of_tables(events in generate::events()) {
+        law::emitter(SessionRows::default, &events)?;
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use foldline_agents::{DynExecutor, Registry};
 use foldline_domain::{Conversation, DomainEvent, SessionKey};
-use foldline_testkit::run;
+use foldline_testkit::{generate, run};
 use foldline_trajectory::Atif;
+use proptest::prelude::*;
 
 use crate::captures;
 
@@ -30,6 +31,19 @@ fn read(registry: &Registry, path: &Path) -> Conversation {
     }
     let executor = registry.named("atif").unwrap();
     run::sourced_events(executor, [&*lines]).iter().map(|event| &event.item).collect()
+}
+
+proptest! {
+    #[test]
+    fn any_events_give_the_same_entries(events in generate::events()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        let mut document = Atif::default();
+        events.iter().for_each(|event| document.apply(event));
+        fs::write(&path, document.render().unwrap().0).unwrap();
+        let (expected, given) = (events.iter().collect::<Conversation>(), read(&Registry::builtin(), &path));
+        prop_assert_eq!(expected.entries, given.entries);
+    }
 }
 
 #[test]
