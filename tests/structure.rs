@@ -5,18 +5,18 @@ mod words;
 use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
-const BUDGETS: [(&str, usize); 12] = [
+const BUDGETS: [(&str, usize); 13] = [
     (".", 8_700),
     ("json", 3_000),
     ("domain", 8_850),
-    ("agents", 26_900),
+    ("agents", 27_800),
     ("render", 11_400),
     ("database", 10_600),
     ("otlp", 1_700),
     ("trajectory", 900),
     ("tables", 950),
     ("testkit", 5_500),
-    ("cli", 33_400),
+    ("cli", 33_800),
     ("fleet", 11_600),
     ("wasm", 550),
 ];

@@ -85,7 +85,7 @@ impl Kind {
 
 impl Value {
     /// US dollars, rounded to nine decimals, so that sums do not depend on the order of addition.
-    pub(crate) fn dollars(dollars: f64) -> Self {
+    fn dollars(dollars: f64) -> Self {
         Self::Real((dollars * 1e9).round() / 1e9)
     }
 
@@ -96,6 +96,8 @@ impl Value {
                 Some(moment) => Self::Text(moment.to_string()),
                 None => self.clone(),
             },
+            // However the sum was added up.
+            (Kind::Money, Self::Real(dollars)) => Self::dollars(*dollars),
             _ => self.clone(),
         }
     }

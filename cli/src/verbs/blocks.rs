@@ -298,7 +298,7 @@ fn row(block: &Block<'_>, now: i64, limits: Limits) -> Vec<Value> {
     let rate = block.rate(now);
     let left = block.end().saturating_sub(now) as f64 / 60_000.0;
     let total = all_tokens(tokens);
-    let dollars = |dollars: Option<f64>| dollars.map_or(Value::Null, Value::dollars);
+    let dollars = |dollars: Option<f64>| dollars.map_or(Value::Null, Value::Real);
     let whole = |number: f64| Value::Integer(number.round() as i64);
     let of_active = |value: Value| if is_active { value } else { Value::Null };
     let (projected, projected_cost) = block.projection(rate, left);

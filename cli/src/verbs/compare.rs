@@ -111,7 +111,7 @@ fn facts(a: &Side, b: &Side) -> Vec<Row> {
         ("agents", Kind::Number, |side| Value::Integer(side.row.agents)),
         ("input_tokens", Kind::Tokens, |side| side.row.input_tokens.into()),
         ("output_tokens", Kind::Tokens, |side| side.row.output_tokens.into()),
-        ("cost_usd", Kind::Money, |side| side.row.cost_usd.map_or(Value::Null, Value::dollars)),
+        ("cost_usd", Kind::Money, |side| side.row.cost_usd.map_or(Value::Null, Value::Real)),
         ("cost_basis", Kind::Text, |side| text(side.row.cost_basis.as_ref())),
         ("failures", Kind::Number, |side| Value::Integer(side.row.failures)),
     ];

@@ -214,7 +214,8 @@ impl Item {
 
 impl types::Used {
     fn tell(self, cx: &mut Cx<'_>) {
-        let Self { usage, model, message_id, timestamp } = self;
+        let Self { usage, model, message_id, timestamp, is_of_agent } = self;
+        let model = model.or_else(|| cx.known().model.clone().filter(|_| is_of_agent));
         if !usage.is_empty() {
             cx.introduce();
             let usage = Box::new(usage);

@@ -49,6 +49,9 @@ pub(super) struct Used {
     pub(super) model: Option<Text>,
     pub(super) message_id: Option<Text>,
     pub(super) timestamp: Option<Timestamp>,
+    /// Whether the model of the agent is meant where none is stated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_of_agent: bool,
 }
 
 /// What `foldline export` adds to a step.
@@ -132,7 +135,7 @@ impl Trajectory {
             rest.extend(more.map(|(name, value)| (format!("subagent.{name}"), value)));
         });
         let mut items = Vec::new();
-        object.within_each("steps", |step| take_step(step, &mut items));
+        object.within_each("steps", |step| take_step(step, facts.model.as_ref(), &mut items));
         let notes = object.text("notes");
         Self { facts, is_own, rest, notes, total, usages, items, nested }
     }
@@ -152,7 +155,8 @@ fn tool_name(raw: Raw<'_>) -> Option<Text> {
         .or_else(|| tool.text("name"))
 }
 
-fn take_step(step: &mut Object<'_>, items: &mut Vec<Item>) {
+/// Takes a step; the model of the agent is that of a step which states none.
+fn take_step(step: &mut Object<'_>, of_agent: Option<&Text>, items: &mut Vec<Item>) {
     step.ignore(&["step_id"]);
     let mut own: Option<StepRest> = None;
     let mut extra = take_extra(step, |nested| own = nested.take("foldline", value::parse));
@@ -237,8 +241,9 @@ fn take_step(step: &mut Object<'_>, items: &mut Vec<Item>) {
         false => {
             let used = used.map(|usage| Used {
                 usage,
-                model: model.clone(),
+                model: model.clone().or_else(|| of_agent.cloned()),
                 timestamp: at,
+                is_of_agent: true,
                 ..Used::default()
             });
             let said = model.map(Said::Model);

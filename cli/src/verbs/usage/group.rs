@@ -161,7 +161,7 @@ fn numbers(UsageSum { sessions, tokens, cost, .. }: &UsageSum<'_>) -> [Value; 8]
         tokens.cache_read_tokens.into(),
         tokens.cache_write_tokens.into(),
         tokens.reasoning_tokens.into(),
-        cost.map_or(Value::Null, |cost| Value::dollars(cost.usd)),
+        cost.map_or(Value::Null, |cost| Value::Real(cost.usd)),
         cost.map_or(Value::Null, |cost| cost.basis.as_str().into()),
     ]
 }
