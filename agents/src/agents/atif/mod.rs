@@ -29,6 +29,8 @@ pub struct AtifMemory {
     /// The tokens of the whole session, while no step has stated any.
     total: Option<TokenUsage>,
     has_metrics: bool,
+    /// The model of the agent.
+    model: Option<Text>,
 }
 
 /// An item of a sub-agent.
@@ -107,6 +109,7 @@ impl Executor for Atif {
         cx: &mut Cx<'_>,
     ) {
         let Trajectory { facts, is_own, rest, notes, total, usages, items, nested } = *trajectory;
+        memory.model = memory.model.take().or_else(|| facts.model.clone());
         match is_own {
             // The changes of the model are among the entries.
             true => cx.facts.merge(cx.agent, facts, cx.events),
@@ -149,7 +152,10 @@ impl AtifMemory {
         }
         let Item { index: _, said, refers } = item;
         match said {
-            Said::Usage(used) => {
+            Said::Usage(mut used) => {
+                if used.model.is_none() && used.is_of_agent {
+                    used.model.clone_from(&self.model);
+                }
                 self.has_metrics |= !used.usage.is_empty();
                 used.tell(cx);
             }
@@ -214,8 +220,7 @@ impl Item {
 
 impl types::Used {
     fn tell(self, cx: &mut Cx<'_>) {
-        let Self { usage, model, message_id, timestamp, is_of_agent } = self;
-        let model = model.or_else(|| cx.known().model.clone().filter(|_| is_of_agent));
+        let Self { usage, model, message_id, timestamp, is_of_agent: _ } = self;
         if !usage.is_empty() {
             cx.introduce();
             let usage = Box::new(usage);
