@@ -174,7 +174,7 @@ fn wrong_use(error: &clap::Error) -> ! {
     }
     let text = error.render();
     let shown = match io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-        // Without what was typed, which is not known to be free of control characters.
+        // With colours, unless what was typed has control characters.
         true if neutralise(&text.to_string()) == text.to_string() => text.ansi().to_string(),
         _ => neutralise(&text.to_string()).into_owned(),
     };

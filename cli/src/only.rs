@@ -77,7 +77,8 @@ impl Only {
 }
 
 impl What {
-    fn includes(self, entry: &NormalizedEntry) -> bool {
+    /// Whether an entry is of this kind.
+    pub(crate) fn includes(self, entry: &NormalizedEntry) -> bool {
         match (self, &entry.entry_type) {
             (Self::Prompts, NormalizedEntryType::UserMessage)
             | (Self::Answers, NormalizedEntryType::AssistantMessage)

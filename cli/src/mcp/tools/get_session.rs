@@ -14,6 +14,7 @@ use crate::{
     mcp::{
         arguments::Bounds, call::Call, entry::ShownEntry, page::Page, quote::quoted, tokens::Tokens,
     },
+    only::What,
 };
 
 /// Entries before and after one that was named alone.
@@ -65,17 +66,18 @@ enum EntryKind {
 
 impl EntryKind {
     fn includes(self, entry: &NormalizedEntry) -> bool {
-        match (self, &entry.entry_type) {
-            (Self::Prompts, NormalizedEntryType::UserMessage)
-            | (Self::Answers, NormalizedEntryType::AssistantMessage)
-            | (Self::Thinking, NormalizedEntryType::Thinking)
-            | (Self::Tools, NormalizedEntryType::ToolUse(_))
-            | (Self::Errors, NormalizedEntryType::ErrorMessage)
-            | (Self::Diagnostics, NormalizedEntryType::Diagnostic { .. }) => true,
-            (Self::Errors, NormalizedEntryType::ToolUse(tool)) => tool.status.is_failure(),
-            (Self::System, kind) => kind.is_system(),
-            _ => false,
-        }
+        let what = match self {
+            Self::Prompts => What::Prompts,
+            Self::Answers => What::Answers,
+            Self::Thinking => What::Thinking,
+            Self::Tools => What::Tools,
+            Self::Errors => What::Errors,
+            Self::System => return entry.entry_type.is_system(),
+            Self::Diagnostics => {
+                return matches!(entry.entry_type, NormalizedEntryType::Diagnostic { .. });
+            }
+        };
+        what.includes(entry)
     }
 }
 
