@@ -4,7 +4,7 @@
 //! `{"parrot":"ran","id":"1","output":".."}`. The consumer names calls that took more than a second.
 //!
 //! ```sh
-//! cargo run -p foldline-cli --example own_agent -- replay cli/examples/parrot.jsonl --sink slow-calls
+//! cargo run --example own_agent -- replay cli/examples/parrot.jsonl --sink slow-calls
 //! ```
 
 use std::{convert::Infallible, process::ExitCode};

@@ -4,7 +4,7 @@
 //! rows as lines; its executor reads the lines.
 //!
 //! ```sh
-//! cargo run -p foldline-cli --example own_database -- replay cli/examples/magpie.db
+//! cargo run --example own_database -- replay cli/examples/magpie.db
 //! ```
 
 use std::{
