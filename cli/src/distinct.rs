@@ -188,7 +188,7 @@ fn identify(path: &Path) -> Option<FileId> {
 
 /// The target of a path after all links, even if the file does not exist.
 fn destination(path: &Path) -> PathBuf {
-    if let Ok(full) = fs::canonicalize(path) {
+    if let Ok(full) = dunce::canonicalize(path) {
         return full;
     }
     let mut path = path.to_owned();
@@ -215,7 +215,7 @@ fn existing(_: &Path, metadata: &fs::Metadata) -> Option<FileId> {
 
 #[cfg(not(unix))]
 fn existing(path: &Path, _: &fs::Metadata) -> Option<FileId> {
-    fs::canonicalize(path).ok().map(FileId::Path)
+    dunce::canonicalize(path).ok().map(FileId::Path)
 }
 
 /// The file of a standard stream. Pipes are ignored, since several streams often share one.

@@ -40,7 +40,7 @@ pub struct Search {
 pub fn find(registry: &Registry, paths: &[PathBuf], hidden: bool) -> Search {
     let mut walk = Walk { hidden, folders: HashSet::new(), found: Search::default() };
     for path in with_homes(registry, paths) {
-        let visited = fs::canonicalize(&path).and_then(|full| {
+        let visited = dunce::canonicalize(&path).and_then(|full| {
             if fs::metadata(&full)?.is_dir() { walk.folder(&full) } else { walk.file(&full) }
         });
         walk.note(&path, visited);
@@ -81,7 +81,7 @@ pub(crate) fn is_compressed_name(path: &Path) -> bool {
 
 /// The paths, and the homes of agents below them, which are read although they are hidden.
 fn with_homes(registry: &Registry, paths: &[PathBuf]) -> Vec<PathBuf> {
-    let full = |path: &Path| fs::canonicalize(path).ok();
+    let full = |path: &Path| dunce::canonicalize(path).ok();
     let folders: Vec<_> = paths.iter().filter_map(|path| full(path)).collect();
     let homes = existing(registry).into_iter().map(|home| home.folder);
     let below = homes.filter(|home| {
@@ -127,7 +127,7 @@ impl Walk {
     }
 
     fn link(&mut self, path: &Path) -> io::Result<()> {
-        match fs::canonicalize(path) {
+        match dunce::canonicalize(path) {
             Ok(full) if fs::metadata(&full)?.is_dir() => self.folder(&full),
             Ok(full) => self.file(&full),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

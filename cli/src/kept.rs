@@ -39,7 +39,7 @@ pub(crate) struct KeptLogs {
 impl KeptLogs {
     /// The folder of this database, which need not exist.
     pub(crate) fn of(db: &Path) -> Self {
-        let mut folder = fs::canonicalize(db).unwrap_or_else(|_| db.to_owned()).into_os_string();
+        let mut folder = dunce::canonicalize(db).unwrap_or_else(|_| db.to_owned()).into_os_string();
         folder.push(".logs");
         Self { folder: folder.into() }
     }

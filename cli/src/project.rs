@@ -25,7 +25,7 @@ pub(crate) fn named(name: &str) -> String {
         Some(rest) => etcetera::home_dir().map(|home| home.join(rest.trim_start_matches('/'))).ok(),
         None => Some(PathBuf::from(name)),
     };
-    let folder = path.filter(|_| is_path).and_then(|path| fs::canonicalize(path).ok());
+    let folder = path.filter(|_| is_path).and_then(|path| dunce::canonicalize(path).ok());
     let root = folder.map(|folder| root(&folder).map_or(folder, |(_, project)| project));
     root.and_then(|root| root.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
 }
@@ -58,7 +58,7 @@ fn repository(tree: &Path) -> Option<PathBuf> {
     let trees = link.parent().filter(|trees| trees.ends_with("worktrees"))?;
     let git = trees.parent()?;
     let repository = if git.ends_with(".git") { git.parent()? } else { git };
-    fs::canonicalize(repository).ok()
+    dunce::canonicalize(repository).ok()
 }
 
 /// Finds the projects of the folders in the database that are not known yet.
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_work_tree_belongs_to_its_repository_and_a_subfolder_to_its_root() {
         let folder = tempfile::tempdir().unwrap();
-        let code = fs::canonicalize(folder.path()).unwrap();
+        let code = dunce::canonicalize(folder.path()).unwrap();
         let make = |path: &str| fs::create_dir_all(code.join(path)).unwrap();
         let made =
             ["shop/.git/worktrees/fix", "shop/src/cart", "fix/src", "plain/sub", "shop/vendor/lib"];

@@ -52,7 +52,7 @@ pub(crate) fn session(database: &dyn Store, name: &str, filters: &Filters) -> Re
         };
     }
     filters.refuse_choice(&format!("{name} is the name of one"))?;
-    let path = std::fs::canonicalize(name).ok();
+    let path = dunce::canonicalize(name).ok();
     let path = path.as_ref().and_then(|path| path.to_str()).unwrap_or(name);
     let ways = [
         Some(SessionName::Id(name.to_owned())),

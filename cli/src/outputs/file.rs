@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     thread,
@@ -81,7 +81,7 @@ impl LockedFile {
                 }
             }
         }
-        let path = fs::canonicalize(path)?;
+        let path = dunce::canonicalize(path)?;
         let length = file.metadata()?.len();
         if length == 0 {
             // A new file's name must be durable before its contents are.

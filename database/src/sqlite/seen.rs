@@ -17,7 +17,7 @@ pub(super) struct Seen {
 impl Seen {
     /// Reads the metadata; `None` if the write-ahead log may contain changes.
     pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
-        let path = fs::canonicalize(path)?;
+        let path = dunce::canonicalize(path)?;
         let has_log = fs::metadata(beside(&path, "-wal")).is_ok_and(|log| log.len() > 0);
         let metadata = fs::metadata(&path)?;
         let (length, modified) = (metadata.len(), metadata.modified().ok());

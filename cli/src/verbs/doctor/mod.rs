@@ -131,7 +131,7 @@ fn logs(program: &Program, paths: &[PathBuf]) -> Result<(Vec<Found>, Vec<finder:
     within.extend(search.no_files);
     let within = within.into_iter().filter(|path| finder::is_log_name(path));
     let companions = finder::companions(registry, paths);
-    let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
+    let here = env::current_dir().and_then(dunce::canonicalize).unwrap_or_default();
     for path in within.chain(companions) {
         if !outputs.is_output(&path, registry)? {
             let path = path.strip_prefix(&here).map(Path::to_owned).unwrap_or(path);

@@ -229,7 +229,7 @@ fn check_homes(
         if !folder.is_dir() || !paths.contains(&folder) {
             continue;
         }
-        let Ok(full) = fs::canonicalize(&folder) else { continue };
+        let Ok(full) = dunce::canonicalize(&folder) else { continue };
         let count = summary.unread_in(&full, format);
         if count > 0 && !database.has_sessions_at(&full.to_string_lossy())? {
             let files = number_of(count, "file");

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -61,7 +61,7 @@ impl RunLog {
     pub(crate) fn path(&self) -> String {
         let (folder, name) = (self.log.parent(), self.log.file_name());
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-        let full = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok();
+        let full = dunce::canonicalize(folder.unwrap_or(Path::new("."))).ok();
         let full = full.zip(name).map(|(folder, name)| folder.join(name));
         full.as_ref().unwrap_or(&self.log).to_string_lossy().into_owned()
     }

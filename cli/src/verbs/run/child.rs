@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal, Read, Write},
+    io::{self, Read, Write},
     process::{self, Command, ExitStatus, Stdio},
     sync::{
         Arc,
@@ -169,6 +169,8 @@ fn pass(mut from: impl Read, mut to: impl FnMut(&[u8]) -> bool) {
 /// Forwards signals to the agent: the program itself ends after the agent. A second Ctrl-C kills the agent.
 #[cfg(unix)]
 fn forward_signals(child: &process::Child) -> Result<(), Error> {
+    use std::io::IsTerminal;
+
     use rustix::process::{Pid, Signal, kill_process};
     use signal_hook::{
         consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},

@@ -55,7 +55,7 @@ impl Database {
                 format!("{}. It is not repaired, since rows may be missing", finding.message);
             return Err(SqliteError::Damaged { path: self.path.clone(), message });
         }
-        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let path = dunce::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let fresh = Fresh::make(temporary_of(&path))?;
         self.try_repair(&fresh).map_err(|error| self.error(&error))?;
         Ok([self.check()?, self.check_search()?].concat())
