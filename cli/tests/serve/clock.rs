@@ -1,6 +1,9 @@
 //! One clock: the list, the page and an exported page show the same zone, and name it.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    time::SystemTime,
+};
 
 use super::{
     client::{Server, folder, until},
@@ -18,7 +21,10 @@ const LOG: &str = concat!(
 #[test]
 fn every_page_shows_the_same_zone() {
     let (_folder, logs) = folder();
-    fs::write(logs.join("log.jsonl"), LOG).unwrap();
+    let log = logs.join("log.jsonl");
+    fs::write(&log, LOG).unwrap();
+    // A log that has just been written is that of a running session for a minute.
+    File::options().append(true).open(&log).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     let server = Server::start(&logs, &["--timezone", "Asia/Tokyo"]);
     let row = "title=\"2026-03-01 12:00:05 UTC\">21:00</time>";
     until("the session is in the list", || server.body("/").contains(row));
@@ -30,7 +36,6 @@ fn every_page_shows_the_same_zone() {
         past.contains("at 1 Mar 2026 21:00:05") || past.contains("at 1 Mar 21:00:05"),
         "{past}"
     );
-    let log = logs.join("log.jsonl");
     let export = |zone: &str| stdout(&["export", log.to_str().unwrap(), "--timezone", zone]);
     let file = export("Asia/Tokyo");
     assert!(file.contains(entry) && file.contains("1 Mar 2026 21:00:05 JST"));
