@@ -14,6 +14,7 @@ use super::digest::Digest;
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Position {
     /// The line, counted from 1; 0 before the first line.
     pub line: u64,
@@ -26,6 +27,7 @@ pub struct Position {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionKey(pub u32);
 
 /// A value with the position of the record that caused it.

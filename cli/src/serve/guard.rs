@@ -21,7 +21,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{address::reachable, args::Access, failed::Failed, token::Token};
+use super::{
+    address::reachable, args::Access, failed::Failed, schema::VERSION as SCHEMA_VERSION,
+    token::Token,
+};
 use crate::error::Error;
 
 /// The content security policy of the pages.
@@ -182,6 +185,7 @@ impl Rules {
 /// Checks every request, and adds the security headers to every response.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let site = guard.0.site(&request).cloned();
+    let is_api = request.uri().path().starts_with("/api/");
     let mut response = match guard.0.refusal(&request) {
         None => next.run(request).await,
         Some(refusal) => refusal,
@@ -198,10 +202,13 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    if is_api {
+        headers.insert("foldline-schema-version", HeaderValue::from(SCHEMA_VERSION));
+    }
     if let Some(site) = site {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, site);
         for (name, value) in [
-            (header::ACCESS_CONTROL_EXPOSE_HEADERS, "link, x-total-count"),
+            (header::ACCESS_CONTROL_EXPOSE_HEADERS, "foldline-schema-version, link, x-total-count"),
             (header::VARY, "origin"),
             (header::HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
         ] {

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path, process::Command};
 
+use serde_json::Value;
+
 use super::{
     client::{Server, answered, folder},
     logs::stdout,
@@ -58,4 +60,20 @@ fn a_strict_validator_accepts_the_schemas_and_what_they_describe() {
     };
     check(&["schema.json", "Conversation", "document.json", "ListedSession", "sessions.json"]);
     check(&["fleet.json"]);
+
+    // Each schema of one type is whole, and describes what is printed.
+    let log = logs.join("log.jsonl");
+    for (name, kind, format) in [
+        ("event", "LocatedEvent", "events"),
+        ("patch", "NumberedPatch", "patches"),
+        ("conversation", "Conversation", "conversation"),
+    ] {
+        let printed = stdout(&["replay", log.to_str().unwrap(), "--format", format]);
+        let documents = serde_json::Deserializer::from_str(&printed).into_iter::<Value>();
+        let documents: Vec<_> = documents.map(Result::unwrap).collect();
+        fs::write(packages.path().join("printed.json"), Value::from(documents).to_string())
+            .unwrap();
+        fs::write(packages.path().join("one.json"), stdout(&["schema", name])).unwrap();
+        check(&["one.json", kind, "printed.json"]);
+    }
 }

@@ -179,8 +179,15 @@ fn what_programs_get_has_the_fields_that_its_schema_names() {
     let types = server.body("/api/types.d.ts");
     assert_eq!(stdout(&["schema"]), server.body("/api/schema.json"));
     assert_eq!(stdout(&["schema", "--format", "typescript"]), types);
+    assert_eq!(stdout(&["schema", "database"]), stdout(&["query", "schema"]));
+    let of = |name: &str| serde_json::from_str::<Value>(&stdout(&["schema", name])).unwrap();
+    assert_eq!(of("entry")["$ref"], "#/$defs/NormalizedEntry");
+    assert_eq!(of("tables")["tables"]["calls"]["tool"], "text");
+    assert_eq!(of("api")["$id"], "urn:foldline:schema:1");
+    assert_eq!(of("event")["$id"], "urn:foldline:schema:1:LocatedEvent");
+    assert_eq!(of("tables")["schema_version"], 1);
     let version = concat!("Foldline ", env!("CARGO_PKG_VERSION"));
-    assert!(types.contains(version) && of("/api/schema.json")["title"] == version);
+    assert!(types.contains(version) && of("api")["title"] == version);
     assert!(
         schema.as_object().unwrap().keys().all(|it| types.contains(&format!("export type {it} =")))
     );

@@ -136,7 +136,8 @@ fn an_allowed_site_reads_the_api_and_nothing_else() {
     assert_eq!(allowed.status, 200);
     for header in [
         "access-control-allow-origin: https://app.example",
-        "access-control-expose-headers: link, x-total-count",
+        "access-control-expose-headers: foldline-schema-version, link, x-total-count",
+        "foldline-schema-version: 1",
         "vary: origin",
         "cross-origin-resource-policy: cross-origin",
     ] {

@@ -1,6 +1,6 @@
 // Made from the types of Rust. What is made there is not edited here.
 //
-// Foldline 0.1.0. /api/sessions is an array of ListedSession (at most `limit`, after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the next part), /api/sessions/ID is a Conversation, /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). A refusal is {"error": string}.
+// Foldline 0.1.0. /api/sessions is an array of ListedSession (at most `limit`, after the first `offset`; the header X-Total-Count is the number of all, and Link leads to the next part), /api/sessions/ID is a Conversation, /api/sessions/ID/patches streams a Conversation (snapshot) and then each ConversationPatch (patch). The header Foldline-Schema-Version is the version of these types, as in the $id. A refusal is {"error": string}.
 
 /** The action of a tool call. Serialised with the tag `action`.
  *
@@ -168,6 +168,105 @@ export type Conversation = {
   warnings?: { [name: string]: number };
 };
 
+/** An event of a conversation. Executors produce events, emitters read them, and there is no other connection between
+ * the two. Serialised as `{"event": "new_entry", "data": {..}}`.
+ *
+ * An event says *what* happened, never *where it is displayed*: entries have no index here. An entry is shared, so
+ * that a consumer may keep it without copying it. */
+export type DomainEvent =
+/** Facts about the session, which extend or replace earlier ones. Facts also state the end of a session (outcome,
+ * turns, duration), and more events may follow. */
+| {
+  data: Session;
+  event: "session";
+}
+/** A new complete entry. */
+| {
+  data: {
+    /** The entry. */
+    entry: NormalizedEntry;
+  };
+  event: "new_entry";
+}
+/** A new entry that grows until it is closed under the same id. */
+| {
+  data: {
+    /** The id under which the entry grows. */
+    corr_id: string;
+    /** The first state of the entry. */
+    entry: NormalizedEntry;
+  };
+  event: "open_entry";
+}
+/** Text is appended to an open entry. */
+| {
+  data: {
+    /** The id under which the entry was opened. */
+    corr_id: string;
+    /** The appended text. */
+    text: string;
+  };
+  event: "grow_entry";
+}
+/** An open entry is complete. */
+| {
+  data: {
+    /** The id under which the entry was opened. */
+    corr_id: string;
+    /** The whole entry, if it replaces the text so far. */
+    entry: NormalizedEntry | null;
+  };
+  event: "close_entry";
+}
+/** A tool was called. */
+| {
+  data: {
+    /** The call's id, as stated in the log. */
+    corr_id: string;
+    /** The call; its type is always `NormalizedEntryType::ToolUse`. */
+    entry: NormalizedEntry;
+  };
+  event: "new_tool_call";
+}
+/** A tool call was updated or ended; see its status. */
+| {
+  data: {
+    /** The call's id. */
+    corr_id: string;
+    /** The whole call in its current state, so that a consumer does not have to remember it. */
+    entry: NormalizedEntry;
+  };
+  event: "update_tool_call";
+}
+/** Tokens that were used in addition to those reported before: consumers sum them. */
+| {
+  data: {
+    /** The message that used the tokens, if other logs may report it under the same id: the file of a resumed
+     * session, or a sub-agent's file. A message that several logs report counts once. An id that begins with
+     * `OF_THREAD` is that of the same message only in a session and its forks;
+     * one with `OF_WINDOW` states the cost of a time. */
+    message_id?: string | null;
+    /** The model, if the log states it. */
+    model: string | null;
+    /** The time of use, if the log states it. If a log states tokens as a total, for instance at the end of a
+     * run, this is the latest possible time. */
+    timestamp?: Timestamp | null;
+    /** The tokens and the cost. */
+    usage: TokenUsage;
+  };
+  event: "usage";
+}
+/** Something in the log is invalid or unknown. */
+| {
+  data: Warning;
+  event: "warning";
+}
+/** No more events of this session follow: the log has ended, or has not mentioned the session for a long time.
+ * Its outcome, if the log states it, is a fact of `Session`. */
+| {
+  event: "session_ended";
+};
+
 /** An entry in the form of documents and patches: `{"type":"NORMALIZED_ENTRY","content":{..}}`. */
 export type EntrySlot = {
   content: NormalizedEntry;
@@ -277,6 +376,12 @@ export type ListedSession = {
   written: number | null;
 };
 
+/** An event of a log, with the position of the record that caused it. */
+export type LocatedEvent = DomainEvent & {
+  position: Position;
+  session: SessionKey;
+};
+
 /** Metadata of an entry. Serialised in camelCase, without absent fields. */
 export type Metadata = {
   /** The agent's id of the session that this call started, if the log states it: the session of a sub-agent. */
@@ -357,6 +462,15 @@ export type NormalizedEntryType =
   type: "diagnostic";
 };
 
+/** A patch of a session, with its number and the position of the record that caused it. */
+export type NumberedPatch = {
+  patch: PatchOperation;
+  position: Position;
+  /** From 1, for each session. */
+  seq: number;
+  session: SessionKey;
+};
+
 /** One operation of RFC 6902. */
 export type Operation = {
   op: PatchOp;
@@ -395,6 +509,14 @@ export type PatchOp = "add" | "replace";
 export type PatchOperation = [Operation];
 
 export type PatchValue = EntrySlot | Session | TokenUsage | { [name: string]: number };
+
+/** A position in a log. */
+export type Position = {
+  /** The line, counted from 1; 0 before the first line. */
+  line: number;
+  /** The offset of the record in bytes, from 0 at the start of the log. */
+  offset: number;
+};
 
 export type Range_of_uint = {
   end: number;
@@ -466,6 +588,10 @@ export type Session = {
   /** The agent's version. */
   version?: string | null;
 };
+
+/** A session of a log, numbered by the sessions that began before it. A session has a number before the log names it,
+ * and keeps it if the log renames it later. */
+export type SessionKey = number;
 
 export type SlotType = "NORMALIZED_ENTRY";
 
@@ -583,6 +709,20 @@ export type ToolUse = {
   status: ToolStatus;
   /** The tool's name, exactly as in the log. */
   tool_name: string;
+};
+
+/** Something invalid or unknown in a log. */
+export type Warning = {
+  /** The call concerned. */
+  corr_id?: string | null;
+  /** The kind. */
+  kind: WarningKind;
+  /** A human-readable sentence. */
+  message: string;
+  /** The raw value concerned, unless it is large; an entry contains it too. */
+  sample?: unknown;
+  /** The name of the unknown item: an event type, a field (`tool_call.riskScore`), a tool. */
+  subject?: string | null;
 };
 
 /** The kinds of warnings. Serialised in `snake_case`. */

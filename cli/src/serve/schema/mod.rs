@@ -8,6 +8,9 @@ mod renew;
 #[cfg(all(test, feature = "mcp"))]
 mod typescript;
 
+/// The version of these types and of what the API sends. A field may be added under the same one.
+pub(crate) const VERSION: u64 = 1;
+
 /// A JSON Schema (2020-12) whose `$defs` are the types.
 pub(crate) const SCHEMA: &str = include_str!("foldline.schema.json");
 
