@@ -93,7 +93,9 @@ fn a_database_that_is_open_elsewhere_is_read_with_its_write_ahead_log() {
     assert_eq!(content(&path).lines().count(), 2);
     let second =
         Registry::builtin().openers().open_regular(&path).unwrap().status().unwrap().unwrap();
-    assert!(first.is_same_file(&second) && !second.is_untouched_since(&first));
+    // Windows does not tell which file it is.
+    assert!(first.is_same_file(&second) || cfg!(windows));
+    assert!(!second.is_untouched_since(&first));
     // A log that was opened is of one moment.
     let mut log = Registry::builtin().openers().open_regular(&path).unwrap();
     assert!(log.is_rewritten());

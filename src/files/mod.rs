@@ -53,7 +53,8 @@ pub fn owner_only_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The file system failed.
 pub fn sync_name(path: &Path) -> io::Result<()> {
-    if !fs::metadata(path)?.is_file() {
+    // Windows writes names with the file system's own journal, and syncs no folders.
+    if !fs::metadata(path)?.is_file() || cfg!(windows) {
         return Ok(());
     }
     // The folder of the file itself, not the folder of a link to it.

@@ -402,7 +402,7 @@ fn the_file_next_to_a_log_states_the_title() {
     use foldline::transduce::Reducer;
     let executor = foldline_agents::Registry::builtin().named("claude-session").cloned().unwrap();
     let beside = |path: &std::path::Path| {
-        let is_it = path.to_str() == Some("/p/s1/custom-title.json");
+        let is_it = path == std::path::Path::new("/p/s1/custom-title.json");
         is_it.then(|| r#"{"customTitle":"My own"}"#.to_owned())
     };
     let title = |path: &str| {
