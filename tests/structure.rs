@@ -12,7 +12,7 @@ const BUDGETS: [(&str, usize); 13] = [
     ("agents", 27_800),
     ("render", 11_400),
     ("database", 10_600),
-    ("otlp", 1_700),
+    ("otlp", 2_000),
     ("trajectory", 900),
     ("tables", 950),
     ("testkit", 5_500),

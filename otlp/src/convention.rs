@@ -47,8 +47,12 @@ pub(super) const TOKEN_USAGE: &str = "gen_ai.client.token.usage";
 pub(super) const TOOL_DURATION: &str = "gen_ai.execute_tool.duration";
 
 // Ours.
+pub(super) const COST: &str = "foldline.cost";
+pub(super) const COST_BASIS: &str = "foldline.cost.basis";
+pub(super) const DERIVED: &str = "foldline.derived";
 pub(super) const COST_USD: &str = "foldline.cost.usd";
 pub(super) const ESTIMATED_COST_USD: &str = "foldline.cost.estimated_usd";
+pub(super) const OBSERVED: &str = "foldline.observed";
 pub(super) const SESSION_OUTCOME: &str = "foldline.session.outcome";
 pub(super) const SESSION_TITLE: &str = "foldline.session.title";
 pub(super) const TOOL_KIND: &str = "foldline.tool.kind";
@@ -68,3 +72,30 @@ pub(super) const CHAT: &str = "chat";
 pub(super) const EXECUTE_TOOL: &str = "execute_tool";
 /// `gen_ai.operation.name` of a turn, and of a sub-agent.
 pub(super) const INVOKE_AGENT: &str = "invoke_agent";
+
+/// Who provides a model, by the beginning of its name, as the conventions spell them where they do. Without a known one,
+/// it is the agent.
+pub(super) fn provider_of(model: Option<&str>, agent: Option<&str>) -> String {
+    const KNOWN: [(&str, &str); 16] = [
+        ("claude", "anthropic"),
+        ("gpt", "openai"),
+        ("o1", "openai"),
+        ("o3", "openai"),
+        ("o4", "openai"),
+        ("codex", "openai"),
+        ("gemini", "gcp.gemini"),
+        ("grok", "x_ai"),
+        ("mistral", "mistral_ai"),
+        ("devstral", "mistral_ai"),
+        ("codestral", "mistral_ai"),
+        ("deepseek", "deepseek"),
+        ("command", "cohere"),
+        ("kimi", "moonshot_ai"),
+        ("qwen", "alibaba_cloud"),
+        ("glm", "z_ai"),
+    ];
+    let name = model.unwrap_or_default().to_ascii_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let known = KNOWN.into_iter().find(|(beginning, _)| name.starts_with(beginning));
+    known.map_or(agent.unwrap_or("unknown"), |(_, provider)| provider).to_owned()
+}

@@ -6,7 +6,7 @@ use foldline::transduce::{Batch, Emitter, Resume};
 use foldline_domain::{
     CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, SessionId, Text, Timestamp,
     TokenUsage, Warning,
-    pricing::{CostBasis, Prices, Requests},
+    pricing::{Cost, CostBasis, Prices, Requests},
 };
 
 use super::{
@@ -14,8 +14,9 @@ use super::{
         CHAT, EXCEPTION_EVENT, EXCEPTION_MESSAGE, EXCEPTION_TYPE, INFERENCE_EVENT, OPERATION_NAME,
         RESPONSE_ID, RESPONSE_MODEL, WARNING_EVENT, WARNING_KIND, WARNING_MESSAGE, WARNING_SUBJECT,
     },
+    metrics::Model,
     session::{OtlpState, record},
-    signal::{Attributes, Moment, Severity, Signal},
+    signal::{Attributes, Moment, Severity, Signal, SpanId, Temporality},
     turn,
 };
 
@@ -45,7 +46,9 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
     has_content: bool,
+    temporality: Temporality,
     prices: Option<Cow<'static, Prices>>,
+    observed: Option<Timestamp>,
     session: OtlpState,
 }
 
@@ -60,6 +63,41 @@ impl Otlp {
     #[must_use]
     pub fn with_prices(self, prices: Cow<'static, Prices>) -> Self {
         Self { prices: Some(prices), ..self }
+    }
+
+    /// States when the next events arrived: the time of those whose records state none. Signals of such a session have
+    /// `foldline.observed`.
+    pub fn observe(&mut self, at: Timestamp) {
+        self.observed = Some(at);
+    }
+
+    /// A call or a report of tokens with the time at which it arrived, if the log has stated no time yet.
+    fn stamped(&self, event: &DomainEvent) -> Option<DomainEvent> {
+        let is_timed = event.timestamp().or(self.session.times.first()).is_some();
+        let at = self.observed.filter(|_| !is_timed)?;
+        let mut stamped = event.clone();
+        match &mut stamped {
+            DomainEvent::NewToolCall { entry, .. } => Arc::make_mut(entry).timestamp = Some(at),
+            DomainEvent::UpdateToolCall { corr_id, entry } => {
+                let began = self.session.began(corr_id).unwrap_or(at);
+                let entry = Arc::make_mut(entry);
+                entry.timestamp = Some(began);
+                if let NormalizedEntryType::ToolUse(tool) = &mut entry.entry_type
+                    && tool.status.is_final()
+                {
+                    tool.duration_ms = tool.duration_ms.or(at.millis_since(began));
+                }
+            }
+            DomainEvent::Usage { timestamp, .. } => *timestamp = Some(at),
+            _ => return None,
+        }
+        Some(stamped)
+    }
+
+    /// States what data points count. By default, they are cumulative.
+    #[must_use]
+    pub fn with_temporality(self, temporality: Temporality) -> Self {
+        Self { temporality, ..self }
     }
 
     /// The call that started the sub-agent of an entry. In a sub-agent's own log, it is the session.
@@ -119,8 +157,11 @@ impl Otlp {
     /// Begins a turn, unless the agent has not answered the message before. Returns the one that ends.
     fn begin_turn(&mut self, at: Option<Timestamp>) -> Batch<Signal> {
         let is_answered = self.session.turn.as_ref().is_some_and(|turn| turn.is_answered);
-        let ended = if is_answered { self.session.end_turn(false) } else { Vec::new() };
-        self.session.turn_at(at).times.include(at);
+        let ended =
+            if is_answered { self.session.end_turn(false, self.temporality) } else { Vec::new() };
+        let turn = self.session.turn_at(at);
+        turn.times.include(at);
+        turn.asked_at = at.or(turn.asked_at);
         ended.into()
     }
 
@@ -164,6 +205,9 @@ impl Otlp {
             self.session.open_call(corr_id, span, entry);
             return Batch::EMPTY;
         }
+        if let (Some(turn), Some(at)) = (&mut self.session.turn, ended.timestamp()) {
+            turn.asked_at = turn.asked_at.max(Some(at));
+        }
         self.session.end_call(corr_id, span, entry, self.has_content).into()
     }
 
@@ -181,21 +225,55 @@ impl Otlp {
         }
         self.session.note(None, at);
         let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
-        let (model, provider) = (text(model), text(self.session.facts.provider.as_ref()));
-        let requested = model.clone().or_else(|| text(self.session.facts.model.as_ref()));
-        let estimated_cost = self.estimated_cost(&usage, requested.as_deref(), message_id, at);
+        let asked = self.session.model(model);
+        let estimated_cost = self.estimated_cost(&usage, asked.model.as_deref(), message_id, at);
         let turn = self.session.turn_at(at);
         turn.usage.add(&usage);
         if let Some(usd) = estimated_cost {
             *turn.estimated_cost.get_or_insert(0.0) += usd;
         }
-        turn.histograms.count_tokens(provider.as_deref(), requested.as_deref(), &usage);
+        let of_turn = turn.span.clone();
+        self.session.metrics.count_tokens(&asked, &usage);
+        let costs = [(usage.cost_usd, CostBasis::Logged), (estimated_cost, CostBasis::Estimated)];
+        for (usd, basis) in costs {
+            let cost = usd.map(|usd| Cost { usd, basis });
+            cost.into_iter().for_each(|cost| self.session.metrics.count_cost(&asked, cost));
+        }
         let attributes = Attributes::default()
             .with(OPERATION_NAME, CHAT)
-            .with_known(RESPONSE_MODEL, model)
+            .with_known(RESPONSE_MODEL, text(model))
             .with_known(RESPONSE_ID, text(message_id));
         let attributes = turn::usage(attributes, &usage, estimated_cost);
-        Batch::one(self.record(INFERENCE_EVENT, Severity::Debug, None, at, attributes))
+        // A cost alone is of a time, or of the whole session.
+        let is_request = usage.input_tokens.is_some() || usage.output_tokens.is_some();
+        let request = is_request.then(|| self.request(&asked, message_id, at, &attributes));
+        let (span, request) = request.flatten().unzip();
+        let record = self.record_of(
+            span.unwrap_or(of_turn),
+            INFERENCE_EVENT,
+            Severity::Debug,
+            at,
+            attributes,
+        );
+        request.into_iter().chain([record]).collect()
+    }
+
+    /// The span of a request.
+    fn request(
+        &mut self,
+        asked: &Model,
+        message_id: Option<&Text>,
+        at: Option<Timestamp>,
+        attributes: &Attributes,
+    ) -> Option<(SpanId, Signal)> {
+        self.session.requests += 1;
+        let number = self.session.requests.to_string();
+        let begun = at.map(|at| at.as_millis().to_string()).unwrap_or_default();
+        let id = message_id.map(|id| id.decode()).unwrap_or_default();
+        let span = self.session.trace().span("request", &[&number, &begun, &id]);
+        let attributes = self.session.asking(attributes.clone(), asked);
+        let signal = self.session.request(span.clone(), asked, at, attributes)?;
+        Some((span, signal))
     }
 
     /// The cost of tokens that the log states without a cost. Without a message, they may be those of several requests.
@@ -233,6 +311,17 @@ impl Otlp {
         attributes: Attributes,
     ) -> Signal {
         let span = self.session.note(parent, at);
+        self.record_of(span, event_name, severity, at, attributes)
+    }
+
+    fn record_of(
+        &mut self,
+        span: SpanId,
+        event_name: &str,
+        severity: Severity,
+        at: Option<Timestamp>,
+        attributes: Attributes,
+    ) -> Signal {
         let attributes = self.session.common(attributes);
         let trace = self.session.trace();
         record(Some((trace, span)), event_name, severity, at.and_then(Moment::of), attributes)
@@ -251,9 +340,12 @@ fn has_entry(event: &DomainEvent) -> bool {
 
 impl Emitter<DomainEvent, Signal> for Otlp {
     fn emit(&mut self, event: &DomainEvent) -> Batch<Signal> {
+        let stamped = self.stamped(event);
         if !matches!(event, DomainEvent::Session(_)) {
             self.session.times.include(event.timestamp());
         }
+        self.session.arrived(self.observed);
+        let event = stamped.as_ref().unwrap_or(event);
         self.session.has_entries |= has_entry(event);
         match event {
             DomainEvent::Session(news) => {
@@ -286,7 +378,7 @@ impl Emitter<DomainEvent, Signal> for Otlp {
     fn finish(&mut self) -> Batch<Signal> {
         let growing: Vec<_> = self.session.growing.keys().cloned().collect();
         growing.iter().for_each(|corr_id| self.close(corr_id, None));
-        self.session.end(self.has_content).into()
+        self.session.end(self.has_content, self.temporality).into()
     }
 }
 

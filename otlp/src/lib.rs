@@ -10,6 +10,7 @@
 //! | --- | --- | --- |
 //! | `session` | a session, which is a trace | |
 //! | `invoke_agent AGENT` | a turn: from a message of the user to the last event before the next one | the session |
+//! | `chat MODEL` | a request to a model, of which the log states the tokens; its beginning is derived: what it answers | the turn |
 //! | `execute_tool TOOL` | a tool call | the turn or the sub-agent that called it |
 //! | `invoke_agent TYPE` | a sub-agent, in the log of its parent | the call that started it |
 //!
@@ -22,7 +23,7 @@
 //! A span is emitted when it ends. **Times are those of the log.** An end that the log does not state is that of the last
 //! event, and the span has `foldline.unfinished`. A call whose time or duration is not stated is a log record, an event
 //! without a duration: `foldline.execute_tool`; likewise `foldline.invoke_agent` and `foldline.session`. A log that
-//! states no times at all has no spans.
+//! states no times at all has no spans, unless it is said when its events arrived.
 //!
 //! # Log records
 //!
@@ -32,8 +33,10 @@
 //!
 //! # Metrics
 //!
-//! The histograms `gen_ai.client.token.usage` and `gen_ai.execute_tool.duration`, as increments (delta temporality) at
-//! the end of each turn that has a time. Points have no ids: a log that is sent twice counts twice.
+//! The histograms `gen_ai.client.token.usage` and `gen_ai.execute_tool.duration`, and the sum `foldline.cost` in US
+//! dollars, whose `foldline.cost.basis` is `logged` or `estimated`. Each session has series of its own, as each has
+//! `gen_ai.conversation.id`; a series has a point at the end of each turn that counted something. By default, a point
+//! counts all since the session began ([`Temporality::Cumulative`]): what is sent twice counts once.
 //!
 //! # Names
 //!
@@ -42,7 +45,9 @@
 //! Attributes and events that the conventions lack begin with `foldline.`: `foldline.cost.usd` (US dollars, if the log
 //! states a cost), `foldline.cost.estimated_usd` (for tokens whose cost it does not state, with [`Otlp::with_prices`]),
 //! `foldline.session.outcome`, `foldline.tool.kind`, `foldline.tool.status`, `foldline.turn`, `foldline.unfinished`,
-//! `foldline.warning.kind`, `foldline.warning.subject`. `error.type` is the status of a call that did not end
+//! `foldline.warning.kind`, `foldline.warning.subject`, `foldline.observed` where times are those at which events
+//! arrived ([`Otlp::observe`]), and `foldline.derived` on a span whose
+//! beginning is derived. A provider that the log does not state is that of the model's name, or else the agent. `error.type` is the status of a call that did not end
 //! successfully: `failed`, `denied`, `cancelled`, `unfinished`.
 //!
 //! # Content
@@ -56,7 +61,7 @@
 
 mod convention;
 mod emitter;
-mod histograms;
+mod metrics;
 mod request;
 mod session;
 mod signal;
@@ -65,5 +70,5 @@ mod turn;
 pub use self::{
     emitter::Otlp,
     request::{Request, Resource},
-    signal::Signal,
+    signal::{Signal, Temporality},
 };

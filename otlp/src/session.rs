@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     convention::{
-        AGENT_NAME, AGENT_VERSION, CONVERSATION_ID, INVOKE_AGENT, PROCESS_WORKING_DIRECTORY,
-        PROVIDER_NAME, REQUEST_MODEL, SESSION, SESSION_OUTCOME, SESSION_TITLE, UNFINISHED,
-        VCS_HEAD_NAME,
+        AGENT_NAME, AGENT_VERSION, CHAT, CONVERSATION_ID, DERIVED, INVOKE_AGENT, OBSERVED,
+        PROCESS_WORKING_DIRECTORY, PROVIDER_NAME, REQUEST_MODEL, SESSION, SESSION_OUTCOME,
+        SESSION_TITLE, UNFINISHED, VCS_HEAD_NAME, provider_of,
     },
+    metrics::{Metrics, Model},
     signal::{
         Attributes, Interval, Link, LogRecord, Moment, Severity, Signal, SignalData, Span, SpanId,
-        SpanKind, SpanStatus, TraceId,
+        SpanKind, SpanStatus, Temporality, TraceId,
     },
     turn::{
         AgentTurn, SubAgent, call_attributes, is_unfinished, starts_sub_agent, sub_agent_span,
@@ -32,10 +33,15 @@ pub struct OtlpState {
     /// the conversation, which is the same trace.
     pub(super) has_entries: bool,
     turns: u64,
+    /// The number of requests whose tokens the log states.
+    pub(super) requests: u64,
     pub(super) turn: Option<AgentTurn>,
     /// The calls without a result.
     pub(super) calls: BTreeMap<CorrId, PendingCall>,
     sub_agents: BTreeMap<CorrId, SubAgent>,
+    pub(super) metrics: Metrics,
+    /// The times at which the events arrived, if they were said.
+    arrived: Interval,
     /// Growing messages of the user and of the agent, if content is requested.
     pub(super) growing: BTreeMap<CorrId, (bool, String)>,
 }
@@ -97,9 +103,11 @@ impl OtlpState {
 
     /// Notes an event of the agent: its time, and that the agent works. Returns the span that it belongs to.
     pub(super) fn note(&mut self, parent: Option<&CorrId>, at: Option<Timestamp>) -> SpanId {
+        let arrived = self.arrived.last();
         let turn = self.turn_at(at);
         turn.is_answered = true;
         turn.times.include(at);
+        turn.arrived.include(arrived);
         let span = turn.span.clone();
         if !self.has_entries {
             return self.root();
@@ -109,6 +117,7 @@ impl OtlpState {
         let sub_agent = self.sub_agents.entry(call.clone()).or_default();
         sub_agent.has_events = true;
         sub_agent.times.include(at);
+        sub_agent.arrived.include(arrived);
         if let Some(tool) = self.calls.get(call).and_then(|call| call.entry.tool()) {
             sub_agent.call(tool);
         }
@@ -122,6 +131,26 @@ impl OtlpState {
         } else if let Some(sub_agent) = self.sub_agents.get_mut(id) {
             sub_agent.call(tool);
         }
+    }
+
+    /// Notes that an event has arrived.
+    pub(super) fn arrived(&mut self, at: Option<Timestamp>) {
+        self.arrived.include(at);
+    }
+
+    /// Whether the times are those at which events arrived, as the log states none.
+    fn is_observed(&self) -> bool {
+        self.times.first().is_none() && self.arrived.first().is_some()
+    }
+
+    /// The times of the session.
+    fn session_times(&self) -> Interval {
+        if self.is_observed() { self.arrived } else { self.times }
+    }
+
+    /// When a call without a result began.
+    pub(super) fn began(&self, id: &CorrId) -> Option<Timestamp> {
+        self.calls.get(id)?.entry.timestamp
     }
 
     /// Remembers a call without a result, which belongs to this span.
@@ -142,8 +171,8 @@ impl OtlpState {
         let Some(tool) = entry.tool() else { return Vec::new() };
         self.note_call(id, tool);
         let (name, is_failed) = (tool_name(tool), tool_error(tool).is_some());
-        if let (Some(millis), Some(turn)) = (tool.duration_ms, &mut self.turn) {
-            turn.histograms.count_call(&name, tool_error(tool), millis);
+        if let Some(millis) = tool.duration_ms {
+            self.metrics.count_call(&name, tool_error(tool), millis);
         }
         let attributes = self.common(call_attributes(id, tool, has_content));
         let parts = SpanParts {
@@ -165,7 +194,7 @@ impl OtlpState {
         match tool.duration_ms {
             Some(millis) => began.after(millis),
             None if is_unfinished(tool) => {
-                self.times.last().and_then(Moment::of).map(|last| last.max(began))
+                self.session_times().last().and_then(Moment::of).map(|last| last.max(began))
             }
             None => None,
         }
@@ -174,12 +203,15 @@ impl OtlpState {
     /// The span of a sub-agent, unless it was emitted, or did nothing.
     fn end_sub_agent(&mut self, id: &CorrId) -> Option<Signal> {
         let trace = self.trace();
+        let is_observed = self.is_observed();
         let sub_agent = self
             .sub_agents
             .get_mut(id)
             .filter(|sub_agent| sub_agent.has_events && !sub_agent.is_emitted)?;
         sub_agent.is_emitted = true;
-        let (attributes, times) = (sub_agent.attributes(), sub_agent.times);
+        let attributes = sub_agent.attributes();
+        let (stated, arrived) = (sub_agent.times, sub_agent.arrived);
+        let times = if is_observed { arrived } else { stated };
         let parts = SpanParts {
             id: sub_agent_span(&trace, id),
             parent: Some(match sub_agent.is_called {
@@ -194,8 +226,8 @@ impl OtlpState {
         Some(self.signal(parts, times.moments(), None))
     }
 
-    /// The span of the current turn, and its metrics. `is_last` if the session ends with it.
-    pub(super) fn end_turn(&mut self, is_last: bool) -> Vec<Signal> {
+    /// The span of the current turn, and the metrics. `is_last` if the session ends with it.
+    pub(super) fn end_turn(&mut self, is_last: bool, temporality: Temporality) -> Vec<Signal> {
         let Some(turn) = self.turn.take() else { return Vec::new() };
         let is_unfinished = is_last && !self.states_its_end();
         let agent = self.facts.agent.as_ref().map(|agent| agent.decode().into_owned());
@@ -209,30 +241,58 @@ impl OtlpState {
             links: Vec::new(),
             is_failed: false,
         };
-        let times = turn.times.moments();
+        let times = if self.is_observed() { turn.arrived } else { turn.times };
+        let times = times.moments();
         let mut signals = Vec::new();
         if self.has_entries {
             signals.push(self.signal(parts, times, None));
         }
-        if let Some((start, end)) = times {
-            signals.extend(turn.histograms.into_metrics(start, end));
-        }
+        // A further attribute that the log states later would begin another series.
+        let common = self.named_agent(Attributes::default());
+        signals.extend(self.metrics.points(self.session_times(), temporality, &common));
         signals
     }
 
     /// Everything that has not ended, and the session itself.
-    pub(super) fn end(&mut self, has_content: bool) -> Vec<Signal> {
+    pub(super) fn end(&mut self, has_content: bool, temporality: Temporality) -> Vec<Signal> {
         let mut signals = Vec::new();
         for (id, PendingCall { parent, entry }) in std::mem::take(&mut self.calls) {
             signals.extend(self.end_call(&id, parent, &entry, has_content));
         }
         let sub_agents: Vec<_> = self.sub_agents.keys().cloned().collect();
         signals.extend(sub_agents.iter().filter_map(|id| self.end_sub_agent(id)));
-        signals.extend(self.end_turn(true));
+        signals.extend(self.end_turn(true, temporality));
         if self.has_entries {
             signals.push(self.whole(has_content));
         }
         signals
+    }
+
+    /// The span of a request to a model, of which the log states the tokens and when they were counted. It began, at the
+    /// earliest, with what it answers.
+    pub(super) fn request(
+        &mut self,
+        id: SpanId,
+        model: &Model,
+        at: Option<Timestamp>,
+        attributes: Attributes,
+    ) -> Option<Signal> {
+        let turn = self.turn.as_mut().filter(|_| self.has_entries)?;
+        let mut times = Interval::default();
+        times.include(at);
+        times.include(turn.asked_at.filter(|asked| at.is_some_and(|at| *asked <= at)));
+        let (parent, times) = (turn.span.clone(), times.moments()?);
+        // A further report of the same answer.
+        turn.asked_at = at;
+        let parts = SpanParts {
+            id,
+            parent: Some(parent),
+            name: named(CHAT, model.model.as_deref()),
+            attributes: attributes.with(DERIVED, true),
+            links: Vec::new(),
+            is_failed: false,
+        };
+        Some(self.timed(parts, SpanKind::Client, times))
     }
 
     /// The span of the session.
@@ -265,7 +325,7 @@ impl OtlpState {
             links: link.into_iter().collect(),
             is_failed: self.facts.outcome == Some(Outcome::Failed),
         };
-        let times = self.times.moments();
+        let times = self.session_times().moments();
         self.signal(parts, times, None)
     }
 
@@ -276,19 +336,41 @@ impl OtlpState {
 
     /// Adds the attributes that the spans within the session have.
     pub(super) fn common(&self, attributes: Attributes) -> Attributes {
-        let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
-        let facts = &self.facts;
+        self.asking(attributes, &self.model(None))
+    }
+
+    /// Adds the same attributes for a request to this model.
+    pub(super) fn asking(
+        &self,
+        attributes: Attributes,
+        Model { provider, model }: &Model,
+    ) -> Attributes {
         self.of_agent(attributes)
-            .with_known(PROVIDER_NAME, text(&facts.provider))
-            .with_known(REQUEST_MODEL, text(&facts.model))
+            .with(PROVIDER_NAME, provider.as_str())
+            .with_known(REQUEST_MODEL, model.as_deref())
+    }
+
+    /// The model of a request, or else of the session, and who provides it.
+    pub(super) fn model(&self, of_request: Option<&Text>) -> Model {
+        let Session { model, provider, agent, .. } = &self.facts;
+        let text = |text: &Text| text.decode().into_owned();
+        let model = of_request.or(model.as_ref()).map(text);
+        let agent = agent.as_ref().map(text);
+        let provider = provider.as_ref().map(text);
+        let provider = provider.unwrap_or_else(|| provider_of(model.as_deref(), agent.as_deref()));
+        Model { provider, model }
     }
 
     fn of_agent(&self, attributes: Attributes) -> Attributes {
-        let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
-        let attributes = attributes
-            .with_known(AGENT_NAME, text(&self.facts.agent))
-            .with_known(AGENT_VERSION, text(&self.facts.version));
-        self.conversation(attributes)
+        let version = self.facts.version.as_ref().map(|version| version.decode().into_owned());
+        let is_observed = self.is_observed().then_some(true);
+        let attributes = attributes.with_known(OBSERVED, is_observed);
+        self.named_agent(attributes.with_known(AGENT_VERSION, version))
+    }
+
+    fn named_agent(&self, attributes: Attributes) -> Attributes {
+        let agent = self.facts.agent.as_ref().map(|agent| agent.decode().into_owned());
+        self.conversation(attributes.with_known(AGENT_NAME, agent))
     }
 
     fn conversation(&self, attributes: Attributes) -> Attributes {
@@ -303,19 +385,25 @@ impl OtlpState {
         times: Option<(Moment, Moment)>,
         at: Option<Moment>,
     ) -> Signal {
-        let SpanParts { id, parent, name, attributes, links, is_failed } = parts;
-        let trace_id = self.trace();
-        let Some((start_time_unix_nano, end_time_unix_nano)) = times else {
+        let Some(times) = times else {
+            let SpanParts { id, name, attributes, is_failed, .. } = parts;
+            let trace_id = self.trace();
             let severity = if is_failed { Severity::Warn } else { Severity::Info };
             let event_name = format!("foldline.{}", name.split(' ').next().unwrap_or_default());
             return record(Some((trace_id, id)), &event_name, severity, at, attributes);
         };
+        self.timed(parts, SpanKind::Internal, times)
+    }
+
+    fn timed(&mut self, parts: SpanParts, kind: SpanKind, times: (Moment, Moment)) -> Signal {
+        let SpanParts { id, parent, name, attributes, links, is_failed } = parts;
+        let (trace_id, (start_time_unix_nano, end_time_unix_nano)) = (self.trace(), times);
         Signal(SignalData::Span(Box::new(Span {
             trace_id,
             span_id: id,
             parent_span_id: parent,
             name,
-            kind: SpanKind::Internal,
+            kind,
             start_time_unix_nano,
             end_time_unix_nano,
             attributes,

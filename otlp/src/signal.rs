@@ -36,16 +36,20 @@ pub(super) struct Span {
     pub(super) status: Option<SpanStatus>,
 }
 
-/// The kind of a span. An agent runs in one process: all spans are internal.
+/// The kind of a span. An agent runs in one process, and asks a model in another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(into = "u8")]
 pub(super) enum SpanKind {
     Internal,
+    Client,
 }
 
 impl From<SpanKind> for u8 {
-    fn from(SpanKind::Internal: SpanKind) -> Self {
-        1
+    fn from(kind: SpanKind) -> Self {
+        match kind {
+            SpanKind::Internal => 1,
+            SpanKind::Client => 3,
+        }
     }
 }
 
@@ -102,12 +106,21 @@ impl From<Severity> for u8 {
     }
 }
 
-/// A metric of OTLP: a histogram with one data point.
+/// A metric of OTLP with one data point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
-    pub(super) histogram: Histogram,
+    #[serde(flatten)]
+    pub(super) points: Points,
+}
+
+/// The data points of a metric, by its type.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Points {
+    Histogram(Histogram),
+    Sum(Sum),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -117,30 +130,63 @@ pub(super) struct Histogram {
     pub(super) aggregation_temporality: Temporality,
 }
 
-/// Each point is an increment: it counts what no earlier point has counted.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// A sum that only grows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Sum {
+    pub(super) data_points: [NumberPoint; 1],
+    pub(super) aggregation_temporality: Temporality,
+    pub(super) is_monotonic: bool,
+}
+
+/// What a data point counts: all since the session began, or what no earlier point has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(into = "u8")]
-pub(super) enum Temporality {
+pub enum Temporality {
+    /// What no earlier point of the session has counted.
     Delta,
+    /// All since the session began. A point that comes twice counts once.
+    #[default]
+    Cumulative,
 }
 
 impl From<Temporality> for u8 {
-    fn from(Temporality::Delta: Temporality) -> Self {
-        1
+    fn from(temporality: Temporality) -> Self {
+        match temporality {
+            Temporality::Delta => 1,
+            Temporality::Cumulative => 2,
+        }
     }
+}
+
+/// The times of a data point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PointTimes {
+    pub(super) start_time_unix_nano: Moment,
+    pub(super) time_unix_nano: Moment,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DataPoint {
     pub(super) attributes: Attributes,
-    pub(super) start_time_unix_nano: Moment,
-    pub(super) time_unix_nano: Moment,
+    #[serde(flatten)]
+    pub(super) times: PointTimes,
     #[serde(serialize_with = "as_string")]
     pub(super) count: u64,
     pub(super) sum: f64,
     pub(super) bucket_counts: Vec<BucketCount>,
     pub(super) explicit_bounds: &'static [f64],
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NumberPoint {
+    pub(super) attributes: Attributes,
+    #[serde(flatten)]
+    pub(super) times: PointTimes,
+    pub(super) as_double: f64,
 }
 
 /// A count, which OTLP/JSON writes as a string.

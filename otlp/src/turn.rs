@@ -13,7 +13,6 @@ use super::{
         PROCESS_EXIT_CODE, REASONING_TOKENS, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
         TOOL_KIND, TOOL_NAME, TOOL_STATUS, TOOL_TYPE, TURN, UNFINISHED,
     },
-    histograms::Histograms,
     signal::{Attributes, Interval, SpanId, TraceId},
 };
 
@@ -24,12 +23,15 @@ pub(super) struct AgentTurn {
     pub(super) number: u64,
     pub(super) span: SpanId,
     pub(super) times: Interval,
+    /// The times at which its events arrived, if they were said.
+    pub(super) arrived: Interval,
     /// Whether the agent has done something since the message of the user.
     pub(super) is_answered: bool,
     pub(super) usage: TokenUsage,
     /// US dollars for tokens whose cost the log does not state.
     pub(super) estimated_cost: Option<f64>,
-    pub(super) histograms: Histograms,
+    /// The time from which the model may have worked: that of the last message of the user or result of a call.
+    pub(super) asked_at: Option<Timestamp>,
     /// The messages of the user and the last one of the agent, if content is requested.
     input: Vec<String>,
     output: Option<String>,
@@ -45,10 +47,11 @@ impl AgentTurn {
             number,
             span,
             times: Interval::default(),
+            arrived: Interval::default(),
             is_answered: false,
             usage: TokenUsage::default(),
             estimated_cost: None,
-            histograms: Histograms::default(),
+            asked_at: at,
             input: Vec::new(),
             output: None,
         }
@@ -115,6 +118,8 @@ fn messages(role: &'static str, texts: &[String]) -> Option<String> {
 pub(super) struct SubAgent {
     /// The times of its events.
     pub(super) times: Interval,
+    /// The times at which they arrived, if they were said.
+    pub(super) arrived: Interval,
     /// Its type, if its call states one.
     pub(super) name: Option<String>,
     /// Whether its call is in the log.

@@ -6,7 +6,7 @@ use clap::Args;
 use foldline_domain::DynEmitter;
 use foldline_render::transcript::TranscriptStyle;
 
-use super::otlp::Variables;
+use super::otlp::{Arrival, Variables};
 use crate::error::Error;
 
 /// The destination of a sink.
@@ -23,6 +23,8 @@ pub(crate) struct SinkOptions {
     pub(crate) content: ContentArgs,
     /// The environment variables of OpenTelemetry.
     pub(crate) variables: Variables,
+    /// When the records arrive, for OpenTelemetry.
+    pub(crate) arrival: Arrival,
     /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
     #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "a file needs no patience"))]
     pub(crate) is_patient: bool,
@@ -31,7 +33,8 @@ pub(crate) struct SinkOptions {
 impl SinkOptions {
     /// Options without those of OpenTelemetry, which come from the command line and the environment.
     pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
-        Self { style, log, content, variables: Variables::of_process(), is_patient: false }
+        let (variables, arrival) = (Variables::of_process(), Arrival::Unknown);
+        Self { style, log, content, variables, arrival, is_patient: false }
     }
 }
 

@@ -290,6 +290,42 @@ fn content_is_requested_and_redacted() {
     assert!(redacted.contains("Write to [email 1]") && !redacted.contains("ada@"), "{redacted}");
 }
 
+/// The names of the spans of a file, those of records that arrived when it is not known.
+fn observed_spans(path: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for request in lines(path) {
+        for span in request
+            .pointer("/resourceSpans/0/scopeSpans/0/spans")
+            .into_iter()
+            .filter_map(Value::as_array)
+            .flatten()
+        {
+            let observed = |one: &Value| one["key"] == "foldline.observed";
+            assert!(span["attributes"].as_array().unwrap().iter().any(observed), "{span}");
+            names.push(span["name"].as_str().unwrap().to_owned());
+        }
+    }
+    names
+}
+
+/// A log that states no times has spans: its records arrived, or its file was written.
+#[test]
+fn records_without_a_time_have_that_of_their_arrival() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let log =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/codex-exec/commands.jsonl");
+    let (log, sink) = (log.to_str().unwrap(), format!("otlp={}", out.display()));
+    let run = ["run", "--format", "metrics", "--sink", &sink, "--", "cat", log];
+    for arguments in [&["replay", log, "--format", "metrics", "--sink", &sink][..], &run] {
+        assert!(foldline(arguments).output().unwrap().status.success());
+        let names = observed_spans(&out);
+        let count = |name: &str| names.iter().filter(|it| it.starts_with(name)).count();
+        assert_eq!((count("session"), count("invoke_agent codex")), (1, 1), "{names:?}");
+        assert!(count("execute_tool command_execution") > 3, "{names:?}");
+    }
+}
+
 #[test]
 fn wrong_uses_are_refused() {
     let example = example();
@@ -313,4 +349,48 @@ fn wrong_uses_are_refused() {
     let output = grpc.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("http/protobuf or http/json"), "{}", stderr(&output));
+}
+
+/// Tokens of input and output: the last points of each series of a file.
+fn tokens_of_points(path: &Path) -> f64 {
+    let mut last = std::collections::BTreeMap::new();
+    for request in lines(path) {
+        let Some(metric) = request.pointer("/resourceMetrics/0/scopeMetrics/0/metrics/0") else {
+            continue;
+        };
+        if metric["name"] == "gen_ai.client.token.usage" {
+            let point = &metric["histogram"]["dataPoints"][0];
+            last.insert(point["attributes"].to_string(), point["sum"].as_f64().unwrap());
+        }
+    }
+    last.into_values().sum()
+}
+
+/// A backend that keeps the last point of a series shows the tokens that `usage` shows.
+#[test]
+fn points_count_the_tokens_of_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
+    for format in ["droid", "claude-session", "codex-exec", "qwen"] {
+        let mut sums = (0.0, 0.0);
+        for log in fs::read_dir(fixtures.join(format)).unwrap() {
+            let log = log.unwrap().path();
+            let (log, sink) = (log.to_str().unwrap(), format!("otlp={}", out.display()));
+            let replayed =
+                foldline(&["replay", log, "--format", "metrics", "--sink", &sink]).output();
+            assert!(replayed.unwrap().status.success());
+            sums.0 += tokens_of_points(&out);
+            let usage = foldline(&["usage", log, "--format", "json"]).output().unwrap();
+            let rows: Value = serde_json::from_slice(&usage.stdout).unwrap();
+            let of = |row: &Value| {
+                [&row["input_tokens"], &row["output_tokens"]]
+                    .map(|it| it.as_f64().unwrap_or_default())
+                    .iter()
+                    .sum::<f64>()
+            };
+            sums.1 += rows.as_array().unwrap().iter().map(of).sum::<f64>();
+        }
+        assert!(sums.0 == sums.1 && sums.0 > 0.0, "{format}: {sums:?}");
+    }
 }

@@ -71,6 +71,12 @@ pub(super) fn records(requests: &[Value]) -> Vec<&Value> {
     all(requests, "/resourceLogs/0/scopeLogs/0/logRecords/0")
 }
 
+/// The data point of a metric.
+pub(super) fn point(metric: &Value) -> &Value {
+    let points = metric.get("histogram").unwrap_or(&metric["sum"]);
+    &points["dataPoints"][0]
+}
+
 /// The metrics of requests.
 pub(super) fn metrics(requests: &[Value]) -> Vec<&Value> {
     all(requests, "/resourceMetrics/0/scopeMetrics/0/metrics/0")

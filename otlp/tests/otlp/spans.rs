@@ -13,11 +13,11 @@ use foldline_domain::{
     DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Timestamp, TokenUsage, Warning,
     WarningKind, per_session, pricing::Prices,
 };
-use foldline_otlp::Otlp;
+use foldline_otlp::{Otlp, Temporality};
 use serde_json::Value;
 
 use super::signals::{
-    attribute, attributes, events, every_fixture, fixtures, metrics, records, requests,
+    attribute, attributes, events, every_fixture, fixtures, metrics, point, records, requests,
     requests_of, requests_with_content, spans,
 };
 
@@ -63,9 +63,13 @@ fn tree(requests: &[Value]) -> String {
         facts(record, 1, &mut text);
     }
     for metric in metrics(requests) {
-        let point = &metric["histogram"]["dataPoints"][0];
-        let name = metric["name"].as_str().unwrap();
-        writeln!(text, "{name}  {} with the sum {}", point["count"], point["sum"]).unwrap();
+        let (name, point) = (metric["name"].as_str().unwrap(), point(metric));
+        match point.get("asDouble") {
+            Some(sum) => writeln!(text, "{name}  {sum}").unwrap(),
+            None => {
+                writeln!(text, "{name}  {} with the sum {}", point["count"], point["sum"]).unwrap();
+            }
+        }
         facts(point, 0, &mut text);
     }
     text
@@ -247,11 +251,63 @@ fn a_cost_that_the_log_does_not_state_is_estimated() {
     let events = [at(1, named("s")), at(2, prompt()), at(3, used(None)), at(4, used(Some(7.0)))];
     let emitter = per_session(|_| by_item(Otlp::default().with_prices(Cow::Owned(prices.clone()))));
     let requests = requests_of(emitter, &events);
-    let turn = spans(&requests)[0];
+    let of_turn = |span: &&&Value| span["name"] == "invoke_agent droid";
+    let all = spans(&requests);
+    let turn = all.iter().find(of_turn).unwrap();
     let cost = |name| attribute(turn, name).and_then(Value::as_f64);
     assert_eq!(cost("foldline.cost.usd"), Some(7.0));
     assert_eq!(cost("foldline.cost.estimated_usd"), Some(1.0));
+    let of_basis = |basis: &str| {
+        let metrics = metrics(&requests);
+        let mut costs = metrics.into_iter().filter(|metric| metric["name"] == "foldline.cost");
+        let is_of =
+            |metric: &&Value| attribute(point(metric), "foldline.cost.basis").unwrap() == basis;
+        point(costs.find(is_of).unwrap())["asDouble"].as_f64()
+    };
+    assert_eq!((of_basis("logged"), of_basis("estimated")), (Some(7.0), Some(1.0)));
     // Without prices, nothing is estimated.
     let requests = super::signals::requests(&events);
-    assert_eq!(attribute(spans(&requests)[0], "foldline.cost.estimated_usd"), None);
+    let all = spans(&requests);
+    let turn = all.iter().find(of_turn).unwrap();
+    assert_eq!(attribute(turn, "foldline.cost.estimated_usd"), None);
+}
+
+/// The points of a session, each with its time in milliseconds since the beginning, its duration and its value.
+fn points_of(temporality: Temporality) -> Vec<(i128, i128, f64)> {
+    let used = |millis: i64, tokens: u64| DomainEvent::Usage {
+        usage: Box::new(TokenUsage { input_tokens: Some(tokens), ..TokenUsage::default() }),
+        model: Some("gpt-5".into()),
+        message_id: None,
+        timestamp: Some(Timestamp::from_millis(millis)),
+    };
+    let asked = |millis| {
+        let entry = NormalizedEntry::new(NormalizedEntryType::UserMessage, "hi");
+        DomainEvent::entry(entry.at(Some(Timestamp::from_millis(millis))))
+    };
+    let events = [
+        at(1, named("s")),
+        at(2, asked(1_000)),
+        at(3, used(2_000, 10)),
+        at(4, asked(5_000)),
+        at(5, used(7_000, 5)),
+    ];
+    let emitter = per_session(|_| by_item(Otlp::default().with_temporality(temporality)));
+    let requests = requests_of(emitter, &events);
+    let point = |metric: &&Value| {
+        let point = point(metric);
+        assert_eq!(attribute(point, "gen_ai.provider.name").unwrap(), "openai");
+        assert_eq!(attribute(point, "gen_ai.conversation.id").unwrap(), "s");
+        let (start, end) = (nanos(&point["startTimeUnixNano"]), nanos(&point["timeUnixNano"]));
+        (end / 1_000_000, (end - start) / 1_000_000, point["sum"].as_f64().unwrap())
+    };
+    metrics(&requests).iter().map(point).collect()
+}
+
+/// A backend that takes the last point of a series has the whole, and one that adds increments finds no gap.
+#[test]
+fn points_count_all_since_the_beginning_or_join_without_a_gap() {
+    let cumulative = points_of(Temporality::Cumulative);
+    assert_eq!(cumulative, [(5_000, 4_000, 10.0), (7_000, 6_000, 15.0)]);
+    let deltas = points_of(Temporality::Delta);
+    assert_eq!(deltas, [(5_000, 4_000, 10.0), (7_000, 2_000, 5.0)]);
 }

@@ -3,6 +3,7 @@
 //! A line is a request that exports one signal. [`OtlpWriter`] takes lines as a file does, and a thread of
 //! [`Collector`] sends them, several in one request. A collector that is away never stops the run, nor slows it.
 
+mod arrival;
 #[cfg(feature = "otlp")]
 mod collector;
 #[cfg(feature = "otlp")]
@@ -22,9 +23,11 @@ use foldline_domain::{DynEmitter, SessionKey, lines::Lines, per_session, pricing
 use foldline_otlp::{Otlp, Signal};
 use foldline_render::redact::Redact;
 
+use self::arrival::Arriving;
 #[cfg(feature = "otlp")]
 pub(crate) use self::{collector::Collector, endpoint::Endpoints};
 use super::kind::{ContentArgs, SinkOptions, Writer};
+pub(crate) use arrival::Arrival;
 pub(crate) use variables::Variables;
 
 /// The consumer that writes lines of OTLP/JSON.
@@ -32,9 +35,15 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     let resource = options.variables.resource();
     let lines = move |(_, signal): (SessionKey, Signal)| resource.request(signal);
     let ContentArgs { content, redact } = options.content;
+    // A wrong preference was refused when the options were read.
+    let temporality = options.variables.temporality().unwrap_or_default();
+    let arrival = options.arrival;
     let session = move || {
-        let session = Otlp::default().with_prices(Cow::Borrowed(Prices::builtin()));
-        if content { session.with_content() } else { session }
+        let session = Otlp::default()
+            .with_prices(Cow::Borrowed(Prices::builtin()))
+            .with_temporality(temporality);
+        let session = if content { session.with_content() } else { session };
+        Arriving { session, arrival }
     };
     match redact {
         false => {

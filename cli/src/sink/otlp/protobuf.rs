@@ -92,9 +92,21 @@ const HISTOGRAM: &[ProtoField] = &[
     ProtoField("dataPoints", 1, Message(DATA_POINT)),
     ProtoField("aggregationTemporality", 2, Varint),
 ];
+const NUMBER_POINT: &[ProtoField] = &[
+    ProtoField("startTimeUnixNano", 2, Fixed),
+    ProtoField("timeUnixNano", 3, Fixed),
+    ProtoField("asDouble", 4, Double),
+    ProtoField("attributes", 7, Message(ATTRIBUTE)),
+];
+const SUM: &[ProtoField] = &[
+    ProtoField("dataPoints", 1, Message(NUMBER_POINT)),
+    ProtoField("aggregationTemporality", 2, Varint),
+    ProtoField("isMonotonic", 3, Varint),
+];
 const METRIC: &[ProtoField] = &[
     ProtoField("name", 1, Text),
     ProtoField("unit", 3, Text),
+    ProtoField("sum", 7, Message(SUM)),
     ProtoField("histogram", 9, Message(HISTOGRAM)),
 ];
 const SCOPE_METRICS: &[ProtoField] = &[

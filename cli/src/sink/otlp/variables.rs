@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use foldline_otlp::Resource;
+use foldline_otlp::{Resource, Temporality};
 
 use crate::error::Error;
 
@@ -39,7 +39,20 @@ impl Variables {
 
     /// Checks the variables that every OTLP output uses.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.temporality()?;
         self.pairs(RESOURCE_ATTRIBUTES).map(drop)
+    }
+
+    /// What data points of metrics count: all, or what is new.
+    pub(super) fn temporality(&self) -> Result<Temporality, Error> {
+        match self.get(TEMPORALITY).map(str::to_ascii_lowercase).as_deref() {
+            None | Some("cumulative") => Ok(Temporality::Cumulative),
+            // Without a memory of all series: both only count.
+            Some("delta" | "lowmemory") => Ok(Temporality::Delta),
+            Some(_) => {
+                Err(Error::WrongUse(format!("{TEMPORALITY} is cumulative, delta or lowmemory")))
+            }
+        }
     }
 
     /// The resource that they describe. By default, the service is `foldline`.
@@ -59,6 +72,7 @@ impl Variables {
 }
 
 const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
+const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
 const SERVICE_NAME: &str = "service.name";
 
 /// Decodes `%20` and the like; `None` if that is not UTF-8, or not complete.
@@ -105,6 +119,14 @@ mod tests {
             json.contains("mine") && json.contains("a b,c") && !json.contains("other"),
             "{json}"
         );
+    }
+
+    #[test]
+    fn points_are_cumulative_unless_deltas_are_preferred() {
+        let preferred = |value| Variables::from([(TEMPORALITY, value)]).temporality();
+        assert_eq!(Variables::default().temporality().ok(), Some(Temporality::Cumulative));
+        assert_eq!(preferred("Delta").ok(), Some(Temporality::Delta));
+        assert!(preferred("sum").is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     pipeline::LogProcessor,
     program::Program,
     say::say,
-    sink::{ChosenSink, SinkKind, SinkOptions, Sinks},
+    sink::{Arrival, ChosenSink, SinkKind, SinkOptions, Sinks},
 };
 
 /// The requested outputs.
@@ -27,8 +27,10 @@ impl<'p> Chosen<'p> {
         let style =
             TranscriptStyle::new(width(args.width)).with_color(program.terminal.is_coloured());
         let log = args.file.display().to_string();
+        // What is followed arrives, and the rest has.
+        let arrival = if args.follow { Arrival::Now } else { Arrival::of_file(&args.file) };
         let options =
-            SinkOptions { is_patient: true, ..SinkOptions::new(style, log, args.content) };
+            SinkOptions { is_patient: true, arrival, ..SinkOptions::new(style, log, args.content) };
         let mut chosen = Self { main, further: Vec::new(), options };
         for sink in &args.sinks {
             let further = sink.choose(&program.sinks, &chosen.options)?;

@@ -34,7 +34,7 @@ use crate::{
     options::width,
     program::Program,
     say::say,
-    sink::{SinkOptions, Sinks},
+    sink::{Arrival, SinkOptions, Sinks},
 };
 
 /// Runs an agent to its end. Returns the agent's exit code, unless the agent succeeded and another step failed.
@@ -99,7 +99,8 @@ fn now() -> Timestamp {
 fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
     let style = TranscriptStyle::new(width(args.width)).with_color(program.terminal.is_coloured());
     let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
-    let options = SinkOptions::new(style, log, args.content);
+    let options =
+        SinkOptions { arrival: Arrival::Now, ..SinkOptions::new(style, log, args.content) };
     let main = (!args.tap).then(|| program.sinks.require(&args.format)).transpose()?;
     let further = args.sinks.iter().map(|sink| sink.choose(&program.sinks, &options));
     let further = further.collect::<Result<Vec<_>, Error>>()?;
