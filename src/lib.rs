@@ -84,6 +84,7 @@
 //! - [`transduce`]: the framework. [`Reducer`](transduce::Reducer), [`Emitter`](transduce::Emitter) and
 //!   the [`Transducer`](transduce::Transducer) that composes them. Without the feature `log`, which is on by default,
 //!   it is the whole crate, and the crate has no dependency.
+//! - [`laws`]: the laws of any reducer and emitter, for tests. Feature `laws`.
 //! - [`files`]: files for their owner only, replaced as a whole.
 //! - [`position`]: places in a log; values with their place.
 //! - [`ledger`]: the commit rule: positions, states and outputs are committed together.
@@ -96,6 +97,8 @@
 
 #[cfg(feature = "log")]
 pub mod files;
+#[cfg(feature = "laws")]
+pub mod laws;
 #[cfg(feature = "log")]
 pub mod ledger;
 #[cfg(feature = "log")]

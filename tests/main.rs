@@ -5,6 +5,8 @@ mod digest;
 mod file_identity;
 mod files_replaced;
 mod framer;
+#[cfg(feature = "laws")]
+mod laws;
 mod source;
 mod structure;
 mod transduce;

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
 const BUDGETS: [(&str, usize); 13] = [
-    (".", 8_700),
+    (".", 10_800),
     ("json", 3_000),
     ("domain", 8_850),
     ("agents", 27_800),
@@ -15,7 +15,7 @@ const BUDGETS: [(&str, usize); 13] = [
     ("otlp", 2_000),
     ("trajectory", 900),
     ("tables", 950),
-    ("testkit", 5_500),
+    ("testkit", 4_900),
     ("cli", 34_100),
     ("fleet", 11_600),
     ("wasm", 550),

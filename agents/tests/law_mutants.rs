@@ -370,6 +370,7 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         (B::CutsAtParagraphs, &[Law::Account]),
         (B::TakesZeroForAbsent, &[Law::Account]),
     ];
+    let mut faults = "| fault of an executor | law |\n| --- | --- |\n".to_owned();
     for (broken, laws) in table {
         // The last call is not answered.
         let open =
@@ -384,7 +385,26 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         let result = Every::of(mutant(*broken)).accounting(&accounts).check(log.as_bytes());
         let violation = result.expect_err(&format!("{broken:?} passes"));
         assert!(laws.contains(&violation.law), "{broken:?}: {violation}");
+        let law = violation.law;
+        faults += &format!("| {} | {} {} |\n", words(*broken), law.number(), law.name());
     }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/src/law/faults.md");
+    if std::env::var_os("FOLDLINE_RENEW").is_some() {
+        std::fs::write(path, &faults).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), faults, "renew the table");
+}
+
+/// The name of what is broken, in words.
+fn words(broken: Broken) -> String {
+    let mut words = String::new();
+    for character in format!("{broken:?}").chars() {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+    }
+    words
 }
 
 /// A violation lists all fields, in the syntax of the file in which they would be declared.

@@ -1,6 +1,49 @@
-//! How do I know that my executor is right?
+//! How do I know that my reducer is right? How do I know that my executor is?
 //!
-//! This page leads from a log to a reviewed account file. The executor reads an invented agent that logs what it said and
+//! # A reducer of anything
+//!
+//! A reducer that knows nothing of agents, and any emitter, are tested with [`foldline::laws`], without this crate: the
+//! laws of every reducer need no declaration, and an invariant of your own is a line.
+//!
+//! ```
+//! use foldline::{laws::{Laws, OfLines, inputs}, transduce::{Batch, Reducer}};
+//!
+//! /// Counts the bytes of each request of an access log.
+//! struct Bytes;
+//!
+//! #[derive(Clone, Debug, PartialEq)]
+//! enum Event {
+//!     Sent(u64),
+//!     Rejected,
+//! }
+//!
+//! impl<'a> Reducer<&'a str, u64, Event> for Bytes {
+//!     fn init(&self) -> u64 {
+//!         0
+//!     }
+//!
+//!     fn reduce(&self, sum: u64, line: &'a str) -> (u64, Batch<Event>) {
+//!         match line.rsplit(' ').next().and_then(|bytes| bytes.parse::<u32>().ok()) {
+//!             Some(bytes) => (sum + u64::from(bytes), Batch::one(Event::Sent(bytes.into()))),
+//!             None => (sum, Batch::one(Event::Rejected)),
+//!         }
+//!     }
+//! }
+//!
+//! let sent = |event: &Event| if let Event::Sent(bytes) = event { *bytes } else { 0 };
+//! Laws::of(|| OfLines(Bytes), inputs("GET /[a-z]{1,4} [0-9]{0,4}"))
+//!     .conserves("lines = requests + rejected", |lines, events| (lines.len(), events.len()))
+//!     .invariant("bytes", move |sum, events| (*sum, events.iter().map(sent).sum()))
+//!     .monotone("bytes", |sum, _| *sum)
+//!     .commutes(|_, _| true)
+//!     .merges(|one, two| one + two)
+//!     .resumes()
+//!     .check();
+//! ```
+//!
+//! # An executor
+//!
+//! The rest of this page leads from a log to a reviewed account file. The executor reads an invented agent that logs what it said and
 //! what it used:
 //!
 //! ```
@@ -125,7 +168,12 @@
 //! - [`generate::mutated`](super::generate::mutated) gives logs as a later release or a damaged disk would write them,
 //!   [`generate::marked`](super::generate::marked) gives logs with other texts, and
 //!   [`generate::sessions`](super::generate::sessions) gives streams of two sessions.
-//! - A reducer that is not an executor is wrapped in a [`RecordReducer`](foldline_agents::RecordReducer), and checked by
-//!   the same call. A reducer of anything else has
-//!   [`determinism`](super::law::determinism) and [`split_invariance`](super::law::split_invariance), and any consumer
-//!   [`consumer_account`](super::law::consumer_account) and [`consumer_sessions`](super::law::consumer_sessions).
+//! - A reducer of records that is not an executor is wrapped in a [`RecordReducer`](foldline_agents::RecordReducer), and
+//!   checked by the same call. Any consumer has [`consumer_account`](super::law::consumer_account) and
+//!   [`consumer_sessions`](super::law::consumer_sessions).
+//!
+//! # This kind of fault: this law
+//!
+//! Of executors that the tests break on purpose; [`foldline::laws`] has the faults of other reducers and of emitters.
+//!
+#![doc = include_str!("law/faults.md")]

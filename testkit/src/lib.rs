@@ -1,4 +1,5 @@
-//! Laws and generators for authors of executors, emitters and ledgers.
+//! Laws and generators for authors of executors, emitters and ledgers. The laws of reducers and emitters of anything
+//! else are [`foldline::laws`].
 //!
 //! - An **executor**: call [`law::every`] with it and one of your logs in a test. For more variants, run it in a
 //!   property test on [`generate::mutated`] versions of that log.
@@ -67,7 +68,6 @@ pub mod guide;
 pub mod law;
 pub mod ledger;
 pub mod run;
-mod violation;
 
 pub use self::run::{Fold, SessionFold};
-pub use self::violation::{Law, Place, Side, Violation};
+pub use foldline::laws::{Law, Place, Side, Violation};

@@ -327,13 +327,13 @@ fn an_emitter_that_forgets_and_a_segment_that_loses_something_are_found() {
 
 #[test]
 fn the_laws_of_emitters_are_reported() {
-    let of = |result: Result<Report, Violation>| law_of(result.map(|_report| ()));
+    let of = |result: Result<foldline::laws::Report, Violation>| law_of(result.map(|_report| ()));
     let shared = AtomicU32::new(0);
     let counting = || emit_fn(|_: &u32| Batch::one(shared.fetch_add(1, Ordering::Relaxed)));
     assert_eq!(of(emitter(counting, &[1, 2])), (1, Place::Event(0)));
     let dying = || emit_fn(|n: &u32| Batch::one(9 / n));
     assert_eq!(of(emitter(dying, &[1, 0])), (6, Place::Unknown));
-    let laws = [Law::Determinism, Law::Totality, Law::Independence];
+    let laws = [Law::Determinism, Law::ChunkInvariance, Law::Totality, Law::Independence];
     let report = emitter(Sums::default, &[1, 2]).unwrap();
     assert_eq!(report.checked().collect::<Vec<_>>(), laws);
     let nothing = emitter(Sums::default, &[]).unwrap();

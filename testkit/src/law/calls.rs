@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use foldline::laws::caught;
 use foldline::{position::Position, transduce::Reducer};
 use foldline_agents::DynExecutor;
 use foldline_domain::{Conversation, CorrId, DomainEvent, NormalizedEntry};
@@ -15,10 +16,7 @@ use super::{
     account::{MARKS, scalars},
     texts::{joined, strings, texts, with_strings},
 };
-use crate::{
-    run::{self, Fold},
-    violation::caught,
-};
+use crate::run::{self, Fold};
 
 /// Law 4, **balance**: in the events of a whole log, completion included,
 ///

@@ -1,11 +1,11 @@
 //! Every law for an executor; [`Report`]: the laws that were checked on a log, and the vacuous ones.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, btree_map::Entry},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt, ops::Deref};
 
-use foldline::transduce::{Batch, Emitter, emit_fn};
+use foldline::{
+    laws::{self, Outcome, caught},
+    transduce::{Batch, Emitter, emit_fn},
+};
 use foldline_agents::{
     DynExecutor, SessionKeyOf, Sessions,
     wire::{Object, Record},
@@ -17,10 +17,7 @@ use super::{
     dense_indices, determinism, independence, only_end_a_call, order_of_results, pairing, reading,
     sessions, sessions::stamped, spelling, split_invariance, totality, unknown_content,
 };
-use crate::{
-    run,
-    violation::{Law, Place, Violation, caught},
-};
+use crate::{Law, Place, Violation, run};
 
 /// Checks every law for an executor and one log, with the emitters of this crate. The cuts of law 3 and the orders of
 /// law 5 are fixed; a property test tries more, see [`generate::mutated`](crate::generate::mutated).
@@ -92,8 +89,8 @@ impl<'e> Every<'e> {
         let executor = &self.executor;
         let text = String::from_utf8_lossy(log);
         let mut report = Report::default();
-        report.skip(&[Law::Ledger], "it is about ledgers: see `testkit::ledger`");
-        report.skip(self.without, "omitted");
+        report.laws.skip(&[Law::Ledger], "it is about ledgers: see `testkit::ledger`");
+        report.laws.skip(self.without, "omitted");
         let records = run::records(&text);
         // A hidden memory beyond the state is already visible in the first run.
         let is_determined =
@@ -104,13 +101,13 @@ impl<'e> Every<'e> {
             true => Outcome::Vacuous("no record"),
             false => Outcome::Checked,
         };
-        report.outcomes.insert(Law::Totality, about_records);
-        report.check(Law::Determinism, || is_determined.map(|()| about_records))?;
-        report.check(Law::SplitInvariance, || {
+        report.laws.outcomes.insert(Law::Totality, about_records);
+        report.laws.check(Law::Determinism, || is_determined.map(|()| about_records))?;
+        report.laws.check(Law::SplitInvariance, || {
             split_invariance(executor, |json| executor.restore(json), &records)
                 .map(|()| about_records)
         })?;
-        report.check(Law::ChunkInvariance, || {
+        report.laws.check(Law::ChunkInvariance, || {
             // Every byte of a short log; pieces of odd lengths in a long one.
             for length in [log.len() / 512 + 1, 4096] {
                 let cuts: Vec<_> = (0..log.len()).step_by(length).collect();
@@ -118,24 +115,24 @@ impl<'e> Every<'e> {
             }
             Ok(about_records)
         })?;
-        report.check(Law::OrderOfResults, || order(executor, &records))?;
-        report.check(Law::Sessions, || interleaved(executor, &records, &text))?;
+        report.laws.check(Law::OrderOfResults, || order(executor, &records))?;
+        report.laws.check(Law::Sessions, || interleaved(executor, &records, &text))?;
         let events = caught(Law::ChunkInvariance, Place::Unknown, || {
             Ok(run::sourced_events(executor, [log]))
         })?;
         let events: Vec<_> = events.into_iter().map(|event| event.item).collect();
         about_events(&mut report, &events)?;
         let mut examined = 0;
-        report.check(Law::Account, || {
+        report.laws.check(Law::Account, || {
             examined = account(executor, log, self.accounts)?;
             let is_vacuous = examined == 0;
             Ok(if is_vacuous { Outcome::Vacuous("no scalar") } else { Outcome::Checked })
         })?;
         report.examined = examined;
-        report.check(Law::Pairing, || pairing(executor, log))?;
-        report.check(Law::UnknownContent, || unknown_content(executor, log))?;
-        report.check(Law::EscapedText, || spelling(executor, log))?;
-        report.check(Law::BoundedState, || bounded_state(executor, log))?;
+        report.laws.check(Law::Pairing, || pairing(executor, log))?;
+        report.laws.check(Law::UnknownContent, || unknown_content(executor, log))?;
+        report.laws.check(Law::EscapedText, || spelling(executor, log))?;
+        report.laws.check(Law::BoundedState, || bounded_state(executor, log))?;
         Ok(report)
     }
 
@@ -205,16 +202,16 @@ fn about_events(report: &mut Report, events: &[DomainEvent]) -> Result<(), Viola
         opens || matches!(event, DomainEvent::NewEntry { .. })
     };
     let about_events = outcome("no event", |_| true);
-    report.check(Law::Balance, || {
+    report.laws.check(Law::Balance, || {
         balance(events).map(|()| outcome("no tool call and no entry that grows", opens))
     })?;
-    report.check(Law::CommutingDiagram, || {
+    report.laws.check(Law::CommutingDiagram, || {
         commuting_diagram(PatchEmitter::default(), events).map(|()| about_events)
     })?;
-    report.check(Law::Independence, || {
+    report.laws.check(Law::Independence, || {
         independence(PatchEmitter::default, documents, events).map(|()| about_events)
     })?;
-    report.check(Law::DenseIndices, || {
+    report.laws.check(Law::DenseIndices, || {
         dense_indices(PatchEmitter::default(), events).map(|()| outcome("no entry", adds))
     })
 }
@@ -239,68 +236,29 @@ fn documents() -> impl Emitter<DomainEvent, usize> {
     })
 }
 
-/// The outcome of a law that was not violated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It holds.
-    Checked,
-    /// It was not checked, for this reason.
-    Skipped(&'static str),
-    /// The log contains nothing that the law applies to; this is missing.
-    Vacuous(&'static str),
-}
-
-/// The laws that were checked. It is displayed as a table.
+/// The laws that were checked on a log. It is displayed as a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The outcome of each law.
-    pub outcomes: BTreeMap<Law, Outcome>,
+    pub laws: laws::Report,
     /// The counts of law 6.
     pub counts: Counts,
     /// The number of scalars that the law of accounts examined.
     pub examined: usize,
 }
 
-impl Report {
-    /// Whether a law was checked and was not vacuous.
-    pub fn is_checked(&self, law: Law) -> bool {
-        self.outcomes.get(&law) == Some(&Outcome::Checked)
-    }
+impl Deref for Report {
+    type Target = laws::Report;
 
-    /// The laws that were checked.
-    pub fn checked(&self) -> impl Iterator<Item = Law> {
-        self.outcomes.keys().copied().filter(|law| self.is_checked(*law))
-    }
-
-    /// Checks a law unless it is skipped, and records the outcome; a panic is a violation.
-    pub(super) fn check(
-        &mut self,
-        law: Law,
-        check: impl FnOnce() -> Result<Outcome, Violation>,
-    ) -> Result<(), Violation> {
-        if let Entry::Vacant(outcome) = self.outcomes.entry(law) {
-            outcome.insert(caught(law, Place::Unknown, check)?);
-        }
-        Ok(())
-    }
-
-    /// Records that laws do not apply.
-    pub(super) fn skip(&mut self, laws: &[Law], reason: &'static str) {
-        self.outcomes.extend(laws.iter().map(|law| (*law, Outcome::Skipped(reason))));
+    fn deref(&self) -> &laws::Report {
+        &self.laws
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (law, outcome) in &self.outcomes {
-            match outcome {
-                Outcome::Checked => writeln!(f, "{law}: checked")?,
-                Outcome::Skipped(reason) => writeln!(f, "{law}: skipped, {reason}")?,
-                Outcome::Vacuous(missing) => writeln!(f, "{law}: vacuous, {missing}")?,
-            }
-        }
         let Counts { records, ignored } = &self.counts;
-        write!(f, "{records} records, {} scalars examined", self.examined)?;
+        write!(f, "{}{records} records, {} scalars examined", self.laws, self.examined)?;
         ignored.iter().try_for_each(|(name, count)| write!(f, ", {count} {name:?} ignored"))
     }
 }

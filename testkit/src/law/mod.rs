@@ -23,6 +23,8 @@
 //! | 15 [`bounded_state`] | an executor and a short log |
 //! | 16 [`account`], [`consumer_account`] | an executor and a log; any consumer and events. [`Accounts`] declare what becomes of each field |
 //!
+//! Laws 1, 2 and 8, [`emitter`], [`resume`] and [`segments`] are those of [`foldline::laws`].
+//!
 //! Laws 1 to 11 prove that a reducer agrees with itself. Laws 12 to 16 prove that it says what the log says.
 //!
 //! Three functions check several laws at once and list them in a [`Report`]: [`every`] for an
@@ -32,24 +34,25 @@
 
 mod account;
 mod calls;
-mod emitters;
 mod every;
 mod patches;
 mod records;
 mod relations;
 mod sessions;
-mod steps;
 mod texts;
 
 pub use self::{
     account::{Accounts, NotAccounts, account, consumer_account},
     calls::{balance, only_end_a_call, order_of_results, pairing},
-    emitters::{emitter, independence, resume, segments},
-    every::{Every, Outcome, Report, every},
+    every::{Every, Report, every},
     patches::{commuting_diagram, dense_indices},
     records::{Counts, Reading, chunk_invariance, reading, totality},
     relations::{bounded_state, spelling, unknown_content},
     sessions::{consumer_sessions, sessions},
-    steps::{determinism, split_invariance, split_invariance_at},
 };
-use super::violation::{Law, Place, Violation};
+pub use foldline::laws::{
+    Outcome, determinism, emitter, independence, resume, segments, split_invariance,
+    split_invariance_at,
+};
+
+use crate::{Law, Place, Violation};

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use foldline::transduce::Emitter;
+use foldline::{laws::caught, transduce::Emitter};
 use foldline_domain::{Conversation, CorrId, DomainEvent};
 use json_patch::PatchOperation;
 use serde_json::{Value, json};
 
 use super::{Law, Place, Violation};
-use crate::violation::caught;
 
 /// The number of positions in a long log at which the whole documents are compared.
 const BOUNDARIES: usize = 128;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use foldline::{
+    laws::{caught, same},
     processor::{Line, read_inputs},
     transduce::Reducer,
 };
@@ -10,10 +11,7 @@ use foldline_agents::{DynExecutor, Header, Parsed, Records, wire::Record};
 use foldline_domain::DomainEvent;
 
 use super::{Law, Place, Violation, texts::each_line};
-use crate::{
-    run,
-    violation::{caught, same},
-};
+use crate::run;
 
 /// Law 3, **chunk invariance**: a log read in chunks gives the same events, with the same positions, as the log read
 /// at once, wherever it is split: within a line, a character, a line end.

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use foldline::{
+    laws::{caught, growth, same},
     position::{Located, Position},
     transduce::Reducer,
 };
@@ -20,10 +21,7 @@ use super::{
     records::{Reading, reading},
     texts::{ids, joined, record, texts, with_strings},
 };
-use crate::{
-    run::Fold,
-    violation::{caught, same},
-};
+use crate::run::Fold;
 
 /// The name of the unknown field and of the unknown type of record.
 const UNKNOWN: &str = "x_of_a_later_release";
@@ -172,20 +170,14 @@ fn respell(raw: Raw<'_>) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// The number of repetitions after which a state may still have grown, since a bounded number of ids is remembered.
-const SETTLED: u64 = 1100;
-
-/// The number of repetitions after which a state that remembers nothing has its size.
-const EARLY: u64 = 40;
-
 /// The maximum number of records of a log that is repeated.
 const RECORDS: usize = 32;
 
 /// The law of a bounded state: a log that is repeated again and again, with other ids each time, does not let the stored
 /// state grow, if nothing is open at its end.
 ///
-/// An executor may remember a bounded number of ids, about a thousand, in order to recognise repeated records. The log is
-/// repeated so often, and as often again. `Vacuous` if the log has more than 32 records, several sessions, or an open item
+/// An executor may remember a bounded number of ids, about a thousand, in order to recognise repeated records: see
+/// [`growth`]. `Vacuous` if the log has more than 32 records, several sessions, or an open item
 /// at its end.
 ///
 /// # Errors
@@ -203,9 +195,8 @@ pub fn bounded_state(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Viol
             return Ok(Outcome::Vacuous("it needs a log of one session, of 1 to 32 records"));
         }
         let ids = ids(&records, &sessions);
-        let reducer = Sessions::new(executor);
-        let (mut state, mut sizes, mut line) = (reducer.init(), Vec::new(), 0);
-        for repetition in 1..=2 * SETTLED {
+        let (reducer, mut line) = (Sessions::new(executor), 0);
+        let mut repeat = |mut state, repetition| {
             for text in &records {
                 line += 1;
                 let fresh = |id: &str| ids.contains(id).then(|| format!("{id}-{repetition:05}"));
@@ -214,33 +205,15 @@ pub fn bounded_state(executor: &DynExecutor, log: &[u8]) -> Result<Outcome, Viol
                 let Some(record) = record(position, &text) else { continue };
                 state = reducer.reduce(state, record).0;
             }
-            if repetition == 1 && is_open(&reducer, &state) {
-                return Ok(Outcome::Vacuous("something is open at the end of the log"));
-            }
-            if [EARLY, 2 * EARLY, SETTLED, 2 * SETTLED].contains(&repetition) {
-                sizes.push(foldline_json::to_string(&state).unwrap_or_default().len());
-            }
-            if repetition == 2 * EARLY && !has_grown(&sizes) {
-                break;
-            }
+            state
+        };
+        let size = |state: &_| foldline_json::to_string(state).unwrap_or_default().len();
+        if is_open(&reducer, &repeat(reducer.init(), 0)) {
+            return Ok(Outcome::Vacuous("something is open at the end of the log"));
         }
-        match sizes.as_slice() {
-            [.., half, whole] if has_grown(&sizes) => {
-                let message = format!(
-                    "the state has {half} bytes after {SETTLED} repetitions of the log, and {whole} after {}",
-                    2 * SETTLED
-                );
-                let violation = Violation::new(Law::BoundedState, Place::Completion, message);
-                Err(violation.text("state", foldline_json::to_string(&state).unwrap_or_default()))
-            }
-            _ => Ok(Outcome::Checked),
-        }
+        growth(reducer.init(), repeat, size)?;
+        Ok(Outcome::Checked)
     })
-}
-
-/// Whether the last size is larger than the one before. Numbers get longer.
-fn has_grown(sizes: &[usize]) -> bool {
-    matches!(sizes, [.., half, whole] if *whole > half + half / 10 + 256)
 }
 
 /// Whether the end of the log would end or add an item.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt::Debug};
 
 use foldline::{
+    laws::{caught, same},
     position::{Located, SessionKey},
     processor::HeapSize,
     transduce::Reducer,
@@ -11,10 +12,7 @@ use foldline_agents::{SessionKeyOf, Sessions, wire::Record};
 use foldline_domain::{CorrId, DomainEvent};
 
 use super::{Law, Outcome, Place, Violation};
-use crate::{
-    run::located_events,
-    violation::{caught, same},
-};
+use crate::run::located_events;
 
 /// Law 11, **sessions**: a stream that interleaves two sessions gives each session the same events as the session
 /// alone, for any order of their lines, and every update is stamped with the session of the item that it updates.

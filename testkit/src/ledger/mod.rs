@@ -99,11 +99,13 @@
 mod model;
 mod session;
 
-use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName};
+use foldline::{
+    laws::{Law, Place, Violation, caught},
+    ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName},
+};
 use foldline_domain::{Json, Position};
 
 use self::session::Session;
-use crate::violation::{Law, Place, Violation, caught};
 
 pub use self::model::{Expectation, Operation, Segment, Stale, operations};
 

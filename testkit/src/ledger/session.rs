@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use foldline::ledger::{Checkpoint, CommitError, Ledger, SourceFacts, SourceName};
+use foldline::{
+    laws::{Law, Names, Place, Violation, caught, same},
+    ledger::{Checkpoint, CommitError, Ledger, SourceFacts, SourceName},
+};
 
 use super::{
     Engine,
     model::{Model, Operation, Outcome, Planned, names, source},
 };
-use crate::violation::{Law, Names, Place, Violation, caught, same};
 
 /// The names of the two sides in a [`Violation`].
 const SIDES: Names = ["expected", "the ledger"];

@@ -10,6 +10,7 @@ use std::{
 };
 
 use foldline::{
+    laws::caught,
     position::{Located, Position},
     transduce::{Batch, Reducer},
 };
@@ -32,7 +33,7 @@ use super::{
     records::{Reading, reading},
     texts::{record, texts},
 };
-use crate::{run::Fold, violation::caught};
+use crate::run::Fold;
 
 /// The law of accounts: every scalar of every record is accounted for in the fold that consumers see.
 ///

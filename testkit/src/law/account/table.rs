@@ -6,10 +6,10 @@ use std::{
     str::FromStr,
 };
 
+use foldline::laws::{Law, Place, Violation, same};
 use foldline_agents::DynExecutor;
 
 use super::effect::Effects;
-use crate::violation::{Law, Place, Violation, same};
 
 /// The reason in a generated line, which the author of the executor replaces.
 const UNSTATED: &str = "?";

@@ -1,70 +1,97 @@
 //! [`Violation`]: a violated law, its position, and the evidence.
 
 use std::{
-    any::Any,
+    cell::RefCell,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{self, AssertUnwindSafe, catch_unwind},
+    sync::Once,
 };
 
-use foldline_agents::diff::unified_diff;
+use crate::transduce::Fault;
 
-/// The laws that every reducer, emitter and ledger of this crate satisfies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Law {
+/// Declares the laws once: name, documentation, number.
+macro_rules! catalogue {
+    ($($(#[doc = $doc:literal])+ $Law:ident $name:literal,)+) => {
+        /// The laws of this module, and of `foldline-testkit`, which adds those for readers of logs and for ledgers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Law {
+            $($(#[doc = $doc])+ $Law,)+
+        }
+
+        impl Law {
+            /// Every law, by number.
+            pub const ALL: &'static [Self] = &[$(Self::$Law),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Law => $name,)+
+                }
+            }
+        }
+    };
+}
+
+catalogue! {
     /// The same inputs give the same events and state.
-    Determinism,
+    Determinism "determinism",
     /// Stopping anywhere, storing, restoring and continuing gives the same events and state.
-    SplitInvariance,
-    /// Splitting the bytes anywhere gives the same events.
-    ChunkInvariance,
+    SplitInvariance "split invariance",
+    /// Splitting the bytes, or the events of an emitter, anywhere gives the same result.
+    ChunkInvariance "chunk invariance",
     /// Each opened item is ended exactly once, and is not updated before or after.
-    Balance,
-    /// Results in another order give the same tool calls in the end.
-    OrderOfResults,
+    Balance "balance",
+    /// Results in another order give the same pairs of calls and results in the end.
+    OrderOfResults "irrelevance of the order of results",
     /// No input causes a panic, and nothing is dropped without a trace.
-    Totality,
+    Totality "totality",
     /// The patches give the same document as the events.
-    CommutingDiagram,
+    CommutingDiagram "commuting diagram",
     /// An emitter's output is the same alone and in a fan-out.
-    Independence,
+    Independence "independence of sinks",
     /// Entries get the indices 0, 1, 2, ..., and only existing ones are replaced.
-    DenseIndices,
+    DenseIndices "dense indices",
     /// A ledger commits everything or nothing, only from the end of the last commit, and keeps it across a restart.
-    Ledger,
+    Ledger "ledger",
     /// Interleaved sessions give the same events as each session alone, and updates stay in their session.
-    Sessions,
+    Sessions "sessions",
     /// A result belongs to the call whose id it has.
-    Pairing,
+    Pairing "pairing",
     /// What a later release adds is reported and kept, and nothing else changes.
-    UnknownContent,
+    UnknownContent "unknown content",
     /// The order of fields, white space and escapes change nothing.
-    EscapedText,
+    EscapedText "spelling",
     /// A state does not grow with the log if nothing is open.
-    BoundedState,
+    BoundedState "bounded state",
     /// Every scalar of every record has the effect on the fold that is declared for it.
-    Account,
+    Account "account",
+    /// Finishing a copy of the state changes nothing for the rest of the run, and nothing has an effect after the end.
+    Prefix "prefix",
+    /// Another time zone, locale, home or working folder, and another process, change nothing.
+    Environment "environment",
+    /// A quantity of the inputs equals one of the events.
+    Conservation "conservation",
+    /// A measure never falls.
+    Monotonicity "monotonicity",
+    /// An input that is repeated changes nothing.
+    Idempotence "idempotence",
+    /// Independent inputs may be exchanged.
+    Commutation "commutation",
+    /// The states of two parts of the inputs merge into the state of the whole.
+    Merge "merge",
+    /// A simple, slow reducer gives the same events.
+    Model "model",
+    /// The events, written as inputs again, give the same events.
+    RoundTrip "round trip",
+    /// A client that joins later has the same document.
+    Join "join",
+    /// A transducer that is stored, killed and resumed at random commits what an uninterrupted one commits.
+    Walk "random walk",
 }
 
 impl Law {
-    /// Every law, by number.
-    pub const ALL: [Self; 16] = [
-        Self::Determinism,
-        Self::SplitInvariance,
-        Self::ChunkInvariance,
-        Self::Balance,
-        Self::OrderOfResults,
-        Self::Totality,
-        Self::CommutingDiagram,
-        Self::Independence,
-        Self::DenseIndices,
-        Self::Ledger,
-        Self::Sessions,
-        Self::Pairing,
-        Self::UnknownContent,
-        Self::EscapedText,
-        Self::BoundedState,
-        Self::Account,
-    ];
+    /// The laws that an executor, its emitters and its ledger satisfy.
+    pub const OF_EXECUTORS: &'static [Self] = Self::ALL.split_at(16).0;
 
     /// The laws that need a log as the agent writes it, not a damaged or mutated one.
     pub const OF_REGULAR_LOGS: [Self; 6] = [
@@ -76,31 +103,14 @@ impl Law {
         Self::Account,
     ];
 
-    /// Its number, 1 to 16.
-    pub fn number(self) -> usize {
-        self as usize + 1
+    /// A list of this law alone.
+    pub(super) fn alone(self) -> &'static [Self] {
+        &Self::ALL[self as usize..=self as usize]
     }
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Determinism => "determinism",
-            Self::SplitInvariance => "split invariance",
-            Self::ChunkInvariance => "chunk invariance",
-            Self::Balance => "balance",
-            Self::OrderOfResults => "irrelevance of the order of results",
-            Self::Totality => "totality",
-            Self::CommutingDiagram => "commuting diagram",
-            Self::Independence => "independence of sinks",
-            Self::DenseIndices => "dense indices",
-            Self::Ledger => "ledger",
-            Self::Sessions => "sessions",
-            Self::Pairing => "pairing",
-            Self::UnknownContent => "unknown content",
-            Self::EscapedText => "spelling",
-            Self::BoundedState => "bounded state",
-            Self::Account => "account",
-        }
+    /// Its number, from 1.
+    pub fn number(self) -> usize {
+        self as usize + 1
     }
 }
 
@@ -215,8 +225,7 @@ const WIDEST: usize = 160;
 fn write_diff(f: &mut fmt::Formatter<'_>, one: &Side, two: &Side) -> fmt::Result {
     write!(f, "\n--- {}\n+++ {}", one.name, two.name)?;
     let (one, two) = (wrapped(&one.value), wrapped(&two.value));
-    let text = unified_diff(&one, &two).decode().into_owned();
-    write_lines(f, "", &text)
+    write_lines(f, "", &difference(&one, &two))
 }
 
 fn write_lines(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
@@ -226,6 +235,30 @@ fn write_lines(f: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Res
         0 => Ok(()),
         more => write!(f, "\n{indent}.. {more} more lines"),
     }
+}
+
+/// The number of equal lines shown around a difference.
+const CONTEXT: usize = 3;
+
+/// The lines from the first to the last one that differs, as one hunk of a unified diff.
+fn difference(one: &str, two: &str) -> String {
+    let [one, two] = [one, two].map(|text| text.lines().collect::<Vec<_>>());
+    let start = one.iter().zip(&two).take_while(|(one, two)| one == two).count();
+    let rest = one[start..].iter().rev().zip(two[start..].iter().rev());
+    let end = rest.take_while(|(one, two)| one == two).count();
+    let from = start.saturating_sub(CONTEXT);
+    let [until_one, until_two] =
+        [&one, &two].map(|lines| lines.len() - end.saturating_sub(CONTEXT));
+    let (lines_of_one, lines_of_two) = (until_one - from, until_two - from);
+    let mut text = format!("@@ -{},{lines_of_one} +{},{lines_of_two} @@\n", from + 1, from + 1);
+    let mut add = |mark: char, lines: &[&str]| {
+        lines.iter().for_each(|line| text.extend([mark.to_string().as_str(), line, "\n"]));
+    };
+    add(' ', &one[from..start]);
+    add('-', &one[start..one.len() - end]);
+    add('+', &two[start..two.len() - end]);
+    add(' ', &one[one.len() - end..until_one]);
+    text
 }
 
 /// The text with long lines wrapped, so that a diff shows only the part that differs.
@@ -243,28 +276,47 @@ fn wrapped(text: &str) -> String {
     wrapped
 }
 
-/// Runs a check; a panic is also a violation of `law`.
-pub(super) fn caught<T>(
+thread_local! {
+    /// While panics of this thread become violations and are not printed: the place of the last one.
+    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs a check; a panic is also a violation of `law`, and is not printed.
+///
+/// # Errors
+/// The violation of the check.
+pub fn caught<T>(
     law: Law,
     place: Place,
     check: impl FnOnce() -> Result<T, Violation>,
 ) -> Result<T, Violation> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            let at = panic.location().map(|at| format!(" ({at})")).unwrap_or_default();
+            let is_caught = CAUGHT.with_borrow_mut(|caught| caught.as_mut().map(|it| *it = at));
+            is_caught.unwrap_or_else(|| print(panic));
+        }));
+    });
+    let outer = CAUGHT.replace(Some(String::new()));
     // Nothing is inspected after a panic, so no inconsistent value is visible.
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| Err(panicked(law, place, &*panic)))
-}
-
-/// The violation for a panic.
-pub(super) fn panicked(law: Law, place: Place, panic: &(dyn Any + Send)) -> Violation {
-    let message = panic.downcast_ref::<String>().map(String::as_str);
-    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
-    Violation::new(law, place, format!("it panics: {}", message.unwrap_or("(no message)")))
+    let result = catch_unwind(AssertUnwindSafe(check));
+    let at = CAUGHT.replace(outer).unwrap_or_default();
+    result.unwrap_or_else(|panic| {
+        let message = Fault::of(&*panic).to_string().replacen("panicked", "panics", 1);
+        Err(Violation::new(law, place, message + &at))
+    })
 }
 
 /// The names of the two runs in a [`Violation`].
-pub(crate) type Names = [&'static str; 2];
+pub type Names = [&'static str; 2];
 
 /// Requires that two values are equal.
-pub(crate) fn same<T: PartialEq + fmt::Debug + ?Sized>(
+///
+/// # Errors
+/// A violation that shows both.
+pub fn same<T: PartialEq + fmt::Debug + ?Sized>(
     law: Law,
     [one_name, two_name]: Names,
     place: Place,

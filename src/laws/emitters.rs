@@ -1,16 +1,14 @@
 //! The laws of any emitter: law 8, memory and segments.
 
-use std::fmt::{self, Debug};
+use std::fmt::{self, Debug, Display};
 
-use foldline::{
-    processor::Collect,
-    transduce::{Batch, Emitter, Resume, emit_fn},
-};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Law, Outcome, Place, Report, Violation};
-use crate::violation::{Names, caught, same};
+use super::{Law, Names, Outcome, Place, Report, Violation, caught, same};
+#[cfg(feature = "log")]
+use crate::processor::Collect;
+use crate::transduce::{Batch, Emitter, Fault, Resume, Transducer, emit_fn, guard, reduce_fn};
 
 /// Law 8, **independence of sinks**: an emitter's output is the same alone as in a fan-out with another emitter,
 /// before or after it, at every event and at completion.
@@ -21,12 +19,12 @@ use crate::violation::{Names, caught, same};
 ///
 /// ```
 /// use foldline::transduce::{Batch, emit_fn};
-/// use foldline_testkit::law;
+/// use foldline::laws;
 ///
 /// let double = || emit_fn(|n: &u32| Batch::one(n * 2));
 /// let spell = || emit_fn(|n: &u32| Batch::one(n.to_string()));
-/// law::independence(double, spell, &[1, 2, 3])?;
-/// # Ok::<(), foldline_testkit::Violation>(())
+/// laws::independence(double, spell, &[1, 2, 3])?;
+/// # Ok::<(), foldline::laws::Violation>(())
 /// ```
 ///
 /// # Errors
@@ -67,7 +65,7 @@ where
 }
 
 /// The outputs of an emitter for each event, and at completion.
-fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
+pub(super) fn outputs<Event, M, Out>(mut emitter: M, events: &[Event]) -> Vec<Batch<Out>>
 where
     M: Emitter<Event, Out>,
 {
@@ -111,45 +109,34 @@ const STOPS: usize = 16;
 /// The laws for every emitter, regardless of its output:
 ///
 /// - 1: two emitters give the same output for the same events;
+/// - 3: the output does not depend on how many events a step of the reducer gives at once;
 /// - 6: no events cause a panic;
-/// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another emitter, in a `Vec`,
-///   in an `Option`.
+/// - 8: its output is the same alone and in any fan-out: in a tuple with itself or with another emitter, which errs or
+///   panics, in a `Vec`, in an `Option`.
 ///
 /// `make` creates an emitter. Emitters with a memory also satisfy [`resume`], emitters whose output a ledger commits
-/// satisfy [`segments`], and patch emitters satisfy [`commuting_diagram`](super::commuting_diagram) and
-/// [`dense_indices`](super::dense_indices).
+/// satisfy `segments`, and emitters of patches satisfy [`applied`](super::applied). [`EmitterLaws`](super::EmitterLaws)
+/// checks all of them on random events.
 ///
 /// ```
-/// use foldline::transduce::{Batch, Emitter};
-/// use foldline_domain::DomainEvent;
-/// use foldline_testkit::{Violation, generate, law};
-/// use proptest::test_runner::TestRunner;
+/// use foldline::{laws, transduce::{Batch, emit_fn}};
 ///
-/// /// Numbers the tool calls.
-/// #[derive(Default)]
-/// struct Calls(u32);
-///
-/// impl Emitter<DomainEvent, u32> for Calls {
-///     fn emit(&mut self, event: &DomainEvent) -> Batch<u32> {
-///         if !matches!(event, DomainEvent::NewToolCall { .. }) {
-///             return Batch::EMPTY;
-///         }
-///         self.0 += 1;
-///         Batch::one(self.0)
-///     }
-/// }
-///
-/// TestRunner::default().run(&generate::events(), |events| {
-///     law::emitter(Calls::default, &events)?;
-///     Ok(())
-/// })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let numbered = || {
+///     let mut number = 0;
+///     emit_fn(move |line: &&str| {
+///         number += 1;
+///         Batch::one(format!("{number} {line}"))
+///     })
+/// };
+/// laws::emitter(numbered, &["a", "b"])?;
+/// # Ok::<(), laws::Violation>(())
 /// ```
 ///
 /// # Errors
 /// The first violated law.
 pub fn emitter<Event, M, Out>(make: impl Fn() -> M, events: &[Event]) -> Result<Report, Violation>
 where
+    Event: Clone,
     M: Emitter<Event, Out>,
     Out: PartialEq + Debug,
 {
@@ -166,21 +153,45 @@ where
         Ok(outcome)
     })?;
     report.check(Law::Independence, || {
-        independence(&make, || emit_fn(|_: &Event| Batch::one(())), events)?;
+        let errs = || emit_fn(|_: &Event| Batch::one(Err::<(), _>("no space left")));
+        independence(&make, errs, events)?;
+        independence(&make, || panics_at(events.len() / 2), events)?;
         independence(&make, &make, events)?;
         let optional = outputs(Some(make()), events);
         compare(Law::Independence, ["alone", "in an `Option`"], "the output", &alone, &optional)?;
         let list = outputs(vec![make(), make()], events);
         let other = outputs(make(), events);
-        let twice: Vec<Batch<Out>> = std::mem::take(&mut alone)
-            .into_iter()
-            .zip(other)
-            .map(|(one, two)| one.into_iter().chain(two).collect())
-            .collect();
+        let twice = std::mem::take(&mut alone).into_iter().zip(other);
+        let twice: Vec<Batch<Out>> =
+            twice.map(|(one, two)| one.into_iter().chain(two).collect()).collect();
         compare(Law::Independence, ["twice alone", "two in a `Vec`"], "the output", &twice, &list)?;
         Ok(outcome)
     })?;
+    report.check(Law::ChunkInvariance, || {
+        let in_steps_of = |length: usize| -> Vec<Out> {
+            let step = |(), events: Vec<Event>| ((), Batch::from(events));
+            let steps = events.chunks(length).map(<[Event]>::to_vec);
+            Transducer::new(reduce_fn(|| (), step), make()).over(steps).collect()
+        };
+        let one_by_one = in_steps_of(1);
+        for length in [2, 3, events.len().max(1)] {
+            let message = format!("the output differs if each step gives {length} events");
+            let (names, law) = (["one event a step", "several"], Law::ChunkInvariance);
+            same(law, names, Place::Completion, &message, &one_by_one, &in_steps_of(length))?;
+        }
+        Ok(outcome)
+    })?;
     Ok(report)
+}
+
+/// A guarded neighbour that panics at this event.
+fn panics_at<Event>(index: usize) -> impl Emitter<Event, Result<(), Fault>> {
+    let mut events = 0;
+    guard(emit_fn(move |_: &Event| {
+        events += 1;
+        assert!(events != index + 1, "a neighbour panics");
+        Batch::one(())
+    }))
 }
 
 /// The law of [`Resume`]: an emitter resumed from the memory of another one, stored with serde, emits the same
@@ -189,7 +200,7 @@ where
 ///
 /// ```
 /// use foldline::transduce::{Batch, Emitter, Resume};
-/// use foldline_testkit::law;
+/// use foldline::laws;
 ///
 /// /// The sum so far.
 /// #[derive(Default)]
@@ -214,8 +225,8 @@ where
 ///     }
 /// }
 ///
-/// law::resume(Sum::default, &[1, 2, 3])?;
-/// # Ok::<(), foldline_testkit::Violation>(())
+/// laws::resume(Sum::default, &[1, 2, 3])?;
+/// # Ok::<(), foldline::laws::Violation>(())
 /// ```
 ///
 /// # Errors
@@ -230,10 +241,12 @@ where
         let mut whole = make();
         let expected = outputs(&mut whole, events);
         let remembered = stored(&whole, Place::Completion)?;
-        for stop in (0..=events.len()).step_by(events.len().div_ceil(STOPS).max(1)) {
+        for stop in stops(events.len()) {
             let mut first = make();
             let mut given: Vec<_> = events[..stop].iter().map(|event| first.emit(event)).collect();
+            // Whatever it remembers is replaced.
             let mut second = make();
+            events.iter().take(2).for_each(|event| drop(second.emit(event)));
             restore(&mut second, &stored(&first, Place::Event(stop))?, Place::Event(stop))?;
             given.extend(outputs(&mut second, &events[stop..]));
             let what = format!("stopped before event {stop}, the output");
@@ -253,16 +266,17 @@ where
 ///
 /// ```
 /// use foldline::transduce::{Batch, memoryless};
-/// use foldline_testkit::law;
+/// use foldline::laws;
 ///
 /// let lines = || memoryless(|n: &u64| Batch::one(format!("{n}\n").into_bytes()));
-/// law::segments(lines, &[1, 2, 3], |segments: Vec<Vec<u8>>| segments.concat())?;
-/// # Ok::<(), foldline_testkit::Violation>(())
+/// laws::segments(lines, &[1, 2, 3], |segments: Vec<Vec<u8>>| segments.concat())?;
+/// # Ok::<(), foldline::laws::Violation>(())
 /// ```
 ///
 /// # Errors
 /// The cuts after which the concatenated segments differ, a memory that cannot be stored, or an empty segment with a
 /// size.
+#[cfg(feature = "log")]
 pub fn segments<Event, M, C, T>(
     make: impl Fn() -> M,
     events: &[Event],
@@ -324,4 +338,73 @@ fn restore<M: Resume<State: DeserializeOwned>>(
     })?;
     emitter.resume(state);
     Ok(())
+}
+
+/// The laws of clients that apply the outputs of an emitter to a document. With `apply`, the client of another author,
+/// every document is the one that `fold` makes of the events:
+///
+/// - 7: after every event, and at completion, for a client that begins with `start`;
+/// - 26: at completion, for clients that join before any event (16 of them in a long list), with the document that
+///   `fold` makes of the events before.
+///
+/// ```
+/// use foldline::{laws, transduce::{Batch, emit_fn}};
+///
+/// let append = || emit_fn(|line: &&str| Batch::one(format!("{line};")));
+/// let apply = |text: &mut String, more: String| Ok::<_, String>(text.push_str(&more));
+/// let fold = |lines: &[&str]| lines.iter().map(|line| format!("{line};")).collect();
+/// laws::applied(append, &["a", "b"], &String::new(), apply, fold)?;
+/// # Ok::<(), laws::Violation>(())
+/// ```
+///
+/// # Errors
+/// The first event after which a document differs, or whose output cannot be applied.
+pub fn applied<Event, M, Out, D, Error>(
+    make: impl Fn() -> M,
+    events: &[Event],
+    start: &D,
+    apply: impl Fn(&mut D, Out) -> Result<(), Error>,
+    fold: impl Fn(&[Event]) -> D,
+) -> Result<(), Violation>
+where
+    M: Emitter<Event, Out>,
+    D: Clone + PartialEq + Debug,
+    Error: Display,
+{
+    let whole = fold(events);
+    for join in stops(events.len()) {
+        let law = if join == 0 { Law::CommutingDiagram } else { Law::Join };
+        caught(law, Place::Event(join), || {
+            let mut document = if join == 0 { start.clone() } else { fold(&events[..join]) };
+            let mut emitter = make();
+            let mut follow = |place, output: Batch<Out>, expected: Option<&D>| {
+                for output in output {
+                    apply(&mut document, output).map_err(|error| {
+                        Violation::new(law, place, format!("the output cannot be applied: {error}"))
+                    })?;
+                }
+                let message = match join {
+                    0 => "the document differs".to_owned(),
+                    _ => format!("joined before event {join}, the document differs"),
+                };
+                let names = ["folded", "of the client"];
+                expected
+                    .map_or(Ok(()), |folded| same(law, names, place, &message, folded, &document))
+            };
+            for (index, event) in events.iter().enumerate() {
+                let output = emitter.emit(event);
+                if index >= join {
+                    let expected = (join == 0).then(|| fold(&events[..=index]));
+                    follow(Place::Event(index), output, expected.as_ref())?;
+                }
+            }
+            follow(Place::Completion, emitter.finish(), Some(&whole))
+        })?;
+    }
+    Ok(())
+}
+
+/// The positions at which a list of events is stopped: all, or some 16, evenly spread.
+fn stops(events: usize) -> impl Iterator<Item = usize> {
+    (0..=events).step_by(events.div_ceil(STOPS).max(1))
 }
