@@ -10,14 +10,14 @@ use proptest::strategy::Strategy;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Law, Outcome, Report, Violation, applied, emitter,
-    emitters::outputs,
+    Law, Outcome, Report, Violation, applied,
+    emitters::{every, outputs},
     resume,
     suite::{Check, Suite},
 };
 use crate::transduce::{Emitter, Resume};
 
-/// The laws of an emitter, which are checked on random events: those of [`emitter`], that of the environment, and those
+/// The laws of an emitter, which are checked on random events: those of [`emitter`](super::emitter), that of the environment, and those
 /// that are declared.
 ///
 /// ```
@@ -48,9 +48,8 @@ where
         let make: Rc<dyn Fn() -> M + 'a> = Rc::new(make);
         let again = Rc::clone(&make);
         let suite = Suite::new(events, move |events| format!("{:#?}", outputs(again(), events)));
-        let laws = &[Law::Totality, Law::Determinism, Law::Independence, Law::ChunkInvariance];
-        Self { suite, make, out: PhantomData }
-            .with(laws, |make, events| emitter(make, events).map(drop))
+        let laws = Self { suite, make, out: PhantomData };
+        every().into_iter().fold(laws, |laws, (law, check)| laws.with(law.alone(), check))
     }
 
     fn with(

@@ -66,6 +66,7 @@
 //! | it is fast, and the simple way is known | [`model`](Laws::model) |
 //! | what it writes can be read | [`round_trip`](Laws::round_trip) |
 //! | the state is stored | [`resumes`](Laws::resumes) |
+//! | what is over is forgotten, such as ids | [`bounded`](Laws::bounded) |
 //! | it is killed and resumed with its emitter | [`walks`](Laws::walks) |
 //! | an emitter has a memory; clients apply its patches | [`EmitterLaws`] |
 //!

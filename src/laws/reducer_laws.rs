@@ -154,9 +154,7 @@ where
                 in_step(Law::SplitInvariance, names, reducer, &*fresh, inputs, |_, state| Ok(state))
             })
             .with(Law::Prefix, false, |reducer, inputs| prefix(reducer, inputs))
-            .with(Law::BoundedState, false, |reducer, inputs| {
-                bounded_state(reducer, inputs, |state| format!("{state:?}").len())
-            })
+            .bounded_if(false, |input, _| input.clone())
     }
 
     fn with<T: Holds>(
@@ -183,6 +181,22 @@ where
     pub fn without(mut self, laws: &[Law]) -> Self {
         self.suite.without.extend(laws);
         self
+    }
+
+    /// Law 15: repeated again and again with other ids, the inputs do not let the state grow. `renewed` returns an input
+    /// with the ids of the n-th repetition. Without this declaration, the inputs are repeated as they are.
+    pub fn bounded(self, renewed: impl Fn(&In, u64) -> In + 'a) -> Self {
+        self.bounded_if(true, renewed)
+    }
+
+    fn bounded_if(self, is_declared: bool, renewed: impl Fn(&In, u64) -> In + 'a) -> Self {
+        self.with(Law::BoundedState, is_declared, move |reducer, inputs| {
+            let size = |state: &S| format!("{state:?}").len();
+            bounded_state(reducer, inputs, &renewed, size).map_err(|violation| {
+                let hint = "`.without(&[Law::BoundedState])`, if it has to collect something";
+                violation.text("hint", hint)
+            })
+        })
     }
 
     /// What the relations that are declared afterwards compare: by default, the last state, and the events in any order.

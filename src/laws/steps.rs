@@ -216,24 +216,24 @@ where
     })
 }
 
-/// Law 15, **bounded state**: the same inputs, repeated again and again, do not let the state grow; see [`growth`].
+/// Law 15, **bounded state**: the same inputs, repeated again and again, do not let the state grow; see [`growth`]. `renewed`
+/// returns the input of a repetition, such as one with another id.
 ///
 /// # Errors
 /// The sizes of the state.
 pub fn bounded_state<R, In, S, E>(
     reducer: &R,
     inputs: &[In],
+    renewed: impl Fn(&In, u64) -> In,
     size: impl Fn(&S) -> usize,
 ) -> Result<(), Violation>
 where
     R: Reducer<In, S, E> + ?Sized,
-    In: Clone,
     S: fmt::Debug,
 {
     caught(Law::BoundedState, Place::Unknown, || {
-        let repeat = |state, _| {
-            inputs.iter().cloned().fold(state, |state, input| reducer.reduce(state, input).0)
-        };
+        let step = |state, input| reducer.reduce(state, input).0;
+        let repeat = |state, n| inputs.iter().map(|input| renewed(input, n)).fold(state, step);
         growth(reducer.init(), repeat, size).map(drop)
     })
 }

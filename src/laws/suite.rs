@@ -104,7 +104,7 @@ impl<'a, T: Clone + Debug + 'static> Suite<'a, T> {
             })
         };
         let outcome = RefCell::new(Outcome::Vacuous("no inputs"));
-        let last = RefCell::new(None);
+        let last = RefCell::new(None::<Violation>);
         let steps = if law == Law::Walk { steps().boxed() } else { Just(Vec::new()).boxed() };
         let result = self.runner().run(&(self.inputs.clone(), steps), |case| match run(&case) {
             Ok(next) => {
@@ -112,6 +112,10 @@ impl<'a, T: Clone + Debug + 'static> Suite<'a, T> {
                 if *outcome != Outcome::Checked {
                     *outcome = next;
                 }
+                Ok(())
+            }
+            // Shrinking must not lead to another fault.
+            Err(other) if last.borrow().as_ref().is_some_and(|last| last.law != other.law) => {
                 Ok(())
             }
             Err(violation) => {
@@ -130,7 +134,9 @@ impl<'a, T: Clone + Debug + 'static> Suite<'a, T> {
             }
             // A violation that does not occur again is a matter of chance: the last one is shown.
             (Err(TestError::Fail(reason, case)), _) => {
-                let found = run(&case).err().or_else(|| last.into_inner());
+                let last = last.into_inner();
+                let first = last.as_ref().map(|last| last.law);
+                let found = run(&case).err().filter(|found| Some(found.law) == first).or(last);
                 Err(found.unwrap_or_else(|| Violation::new(law, Place::Unknown, reason.message())))
             }
         }

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     env,
     rc::Rc,
     sync::atomic::{AtomicU64, Ordering},
@@ -187,6 +187,14 @@ pub(super) fn all() -> Vec<Broken> {
         }),
         broken("is done too early", Law::Prefix, || found(&Laws::of(|| Early, numbers()))),
         money("keeps something of every input", Law::BoundedState, Money::KeepsRefused),
+        broken("remembers every id for ever", Law::BoundedState, || {
+            let new = |mut seen: BTreeSet<u64>, n: u64| {
+                let is_new = seen.insert(n);
+                (seen, Batch::one(is_new))
+            };
+            let laws = Laws::of(move || reduce_fn(BTreeSet::new, new), numbers());
+            found(&laws.bounded(|n, repetition| n + repetition * 50))
+        }),
         money("drops an input silently", Law::Conservation, Money::RefusesSilently),
         log("drops a malformed line silently", Law::Conservation, Log::SwallowsRejected),
         money("doubles an event", Law::Conservation, Money::BooksTwice),
