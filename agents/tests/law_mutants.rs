@@ -21,7 +21,7 @@ use foldline_domain::{
     ToolResult, ToolStatus, patch::PatchEmitter,
 };
 use foldline_testkit::{
-    Law, Violation, generate,
+    Fold, Law, Place, Violation, generate,
     law::{self, Accounts, Every},
     run,
 };
@@ -81,6 +81,8 @@ enum Broken {
     TrimsTexts,
     CutsAtParagraphs,
     TakesZeroForAbsent,
+    StopsAfterAThousand,
+    ReadsTheEnvironment,
 }
 
 /// A static that outlives the state.
@@ -97,12 +99,13 @@ struct MutantState {
     held: Vec<DomainEvent>,
     open: Vec<CorrId>,
     seen: Vec<String>,
+    records: usize,
 }
 
 impl<'a> Reducer<Record<'a>, MutantState, DomainEvent> for Mutant {
     fn init(&self) -> MutantState {
         let inner = self.droid.init();
-        MutantState { inner, held: Vec::new(), open: Vec::new(), seen: Vec::new() }
+        MutantState { inner, held: Vec::new(), open: Vec::new(), seen: Vec::new(), records: 0 }
     }
 
     fn reduce(
@@ -128,6 +131,10 @@ impl<'a> Reducer<Record<'a>, MutantState, DomainEvent> for Mutant {
             state.seen.push(text[1].clone());
         }
         if self.broken == Broken::DependsOnOrderOfFields && text[2] != "type" {
+            return (state, Batch::EMPTY);
+        }
+        state.records += 1;
+        if self.broken == Broken::StopsAfterAThousand && state.records > 1000 {
             return (state, Batch::EMPTY);
         }
         if self.broken == Broken::DropsKnownRecords && text[0] == "message" {
@@ -242,6 +249,10 @@ impl Mutant {
             Broken::Counts if is_message => {
                 let count = COUNT.fetch_add(1, Ordering::Relaxed);
                 entry.content = format!("{text}{count}").into();
+            }
+            Broken::ReadsTheEnvironment if is_message => {
+                let zone = std::env::var("TZ").unwrap_or_default();
+                entry.content = format!("{text}{zone}").into();
             }
             Broken::MovesTextsToExtra if is_message => {
                 let content = std::mem::take(&mut entry.content);
@@ -393,6 +404,26 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         std::fs::write(path, &faults).unwrap();
     }
     assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), faults, "renew the table");
+}
+
+/// A log of a few records does not show it.
+#[test]
+fn an_executor_that_stops_after_a_thousand_records_is_caught() {
+    assert_eq!(violation(Broken::StopsAfterAThousand), None);
+    let length = |broken| law::length(&mutant(broken).into(), LOG.as_bytes());
+    assert_eq!(length(Broken::None), Ok(law::Outcome::Checked));
+    let violation = length(Broken::StopsAfterAThousand).unwrap_err();
+    assert_eq!((violation.law, violation.place), (Law::Length, Place::Line(1001)));
+}
+
+#[test]
+fn an_executor_that_reads_the_environment_is_caught() {
+    let read = |broken| {
+        let executor = mutant(broken).into();
+        law::environment(&[LOG], |log| format!("{:#?}", Fold::of(&executor, log.as_bytes())))
+    };
+    assert_eq!(read(Broken::None), Ok(law::Outcome::Checked));
+    assert_eq!(read(Broken::ReadsTheEnvironment).unwrap_err().law, Law::Environment);
 }
 
 /// The name of what is broken, in words.

@@ -94,6 +94,44 @@ fn every_law_holds_on_every_log_of_every_format() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
+/// Every repetition of a log is accounted for, also in the middle of thousands of records.
+#[test]
+fn no_long_log_is_read_otherwise_than_a_short_one() {
+    let mut failures = Vec::new();
+    for_every_executor(|executor, format| {
+        let logs = captures::fixtures(format).into_iter().map(|path| fs::read(path).unwrap());
+        let mut logs: Vec<_> = logs.filter(|log| run::records(&text_of(log)).len() > 4).collect();
+        logs.sort_by_key(Vec::len);
+        let mut outcomes = logs.iter().map(|log| law::length(executor, log));
+        match outcomes.find(|outcome| !matches!(outcome, Ok(Outcome::Vacuous(_)))) {
+            Some(Ok(_)) => {}
+            Some(Err(violation)) => failures.push(format!("{format}: {violation}")),
+            // The settings of a session are one record.
+            None if format == "droid-settings" => {}
+            None => failures.push(format!("no fixture of {format} has a text")),
+        }
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// The time zone, the locale and the home of the machine that reads a log are not those of the one that wrote it.
+#[test]
+fn no_log_is_read_otherwise_in_another_environment() {
+    let mut logs = Vec::new();
+    for_every_executor(|executor, format| {
+        let fixtures = captures::fixtures(format).into_iter();
+        logs.extend(fixtures.map(|path| (executor.clone(), path.clone(), fs::read(path).unwrap())));
+    });
+    let names: Vec<_> = logs.iter().map(|(_, path, _)| path).collect();
+    let read = |path: &&PathBuf| {
+        let log = logs.iter().find(|(_, own, _)| own == *path);
+        let fold = log.map(|(executor, _, log)| foldline_testkit::Fold::of(executor, log));
+        format!("{fold:#?}")
+    };
+    let outcome = law::environment(&names, read);
+    assert_eq!(outcome.unwrap_or_else(|violation| panic!("{violation}")), Outcome::Checked);
+}
+
 /// A log is repeated some thousand times, so that one log of each format has to do: the shortest with some records that
 /// ends with nothing open.
 #[test]

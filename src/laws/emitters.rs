@@ -281,7 +281,10 @@ where
             // Whatever it remembers is replaced.
             let mut second = make();
             events.iter().take(2).for_each(|event| drop(second.emit(event)));
-            restore(&mut second, &stored(&first, Place::Event(stop))?, Place::Event(stop))?;
+            let (memory, place) = (stored(&first, Place::Event(stop))?, Place::Event(stop));
+            restore(&mut second, &memory, place)?;
+            let names = ["stored", "restored"];
+            same(law, names, place, "the memory differs", &memory, &stored(&second, place)?)?;
             given.extend(outputs(&mut second, &events[stop..]));
             let what = format!("stopped before event {stop}, the output");
             compare(law, ["without a stop", "resumed"], &what, &expected, &given)?;

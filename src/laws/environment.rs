@@ -2,7 +2,9 @@
 
 use std::{
     cell::Cell,
-    env, fs, process,
+    env,
+    fmt::Debug,
+    fs, process,
     process::{Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -45,18 +47,39 @@ pub(super) fn turn() -> Turn {
     }
 }
 
-/// Folds the cases again in a child process, with another time zone, locale, home and working folder: the program runs
-/// the same test again, which is named as its thread.
-pub(super) fn environment<T: std::fmt::Debug>(
-    cases: &[Vec<T>],
-    text: &dyn Fn(&[T]) -> String,
+/// Law 18, **environment**: `text`, of each of the cases, is the same in a child process, with another time zone, locale, home
+/// and working folder, and another seed of hashes. The program runs the same test again, which is named as its thread.
+///
+/// ```
+/// use foldline::laws::environment;
+///
+/// environment(&["a", "b"], |text: &&str| text.to_uppercase())?;
+/// # Ok::<(), foldline::laws::Violation>(())
+/// ```
+///
+/// # Errors
+/// The smallest case whose text differs, or the output of a test that fails there.
+pub fn environment<T: Debug>(
+    cases: &[T],
+    text: impl Fn(&T) -> String,
+) -> Result<Outcome, Violation> {
+    in_turn(turn(), cases, text)
+}
+
+pub(super) fn in_turn<T: Debug>(
+    turn: Turn,
+    cases: &[T],
+    text: impl Fn(&T) -> String,
 ) -> Result<Outcome, Violation> {
     static FILES: AtomicUsize = AtomicUsize::new(0);
+    if turn == Turn::Before {
+        return Ok(Outcome::Checked);
+    }
     let folder = env::temp_dir();
     if let Some(output) = env::var_os(OUTPUT) {
         // The inputs may be of a file that is named relatively, so the folder is changed only now.
         let is_moved = env::set_current_dir(folder);
-        let texts: Vec<_> = cases.iter().map(|inputs| text(inputs)).collect();
+        let texts: Vec<_> = cases.iter().map(&text).collect();
         let is_written = is_moved.and_then(|()| fs::write(output, texts.join(SEPARATOR)));
         process::exit(i32::from(is_written.is_err()));
     }
@@ -97,7 +120,7 @@ pub(super) fn environment<T: std::fmt::Debug>(
         .zip(there.split(SEPARATOR))
         .map(|(inputs, there)| (inputs, text(inputs), there));
     let differ = pairs.filter(|(_, here, there)| here != there);
-    match differ.min_by_key(|(inputs, ..)| inputs.len()) {
+    match differ.min_by_key(|(inputs, ..)| format!("{inputs:?}").len()) {
         None => Ok(Outcome::Checked),
         Some((inputs, here, there)) => {
             let violation = failed("with another environment, the result differs");

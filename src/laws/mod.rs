@@ -74,7 +74,7 @@
 //! `PROPTEST_RNG_SEED` gives others, `PROPTEST_CASES` more.
 //!
 //! Each law is a function, too, for inputs that you have: [`determinism`], [`split_invariance`], [`prefix`],
-//! [`bounded_state`], [`emitter`], [`resume`], [`applied`], [`walk()`] and others. A [`Violation`] is an error, so that `?`
+//! [`bounded_state`], [`environment()`], [`emitter`], [`resume`], [`applied`], [`walk()`] and others. A [`Violation`] is an error, so that `?`
 //! passes it on in a property test of your own. The strategies [`inputs`], [`part_of`] and [`steps`] shrink by leaving out
 //! whole inputs. The laws of logs of agents are in `foldline-testkit`.
 //!
@@ -99,6 +99,7 @@ pub use self::emitters::segments;
 pub use self::{
     emitter_laws::EmitterLaws,
     emitters::{applied, emitter, independence, resume},
+    environment::environment,
     reducer_laws::{Laws, OfLines},
     report::{Outcome, Report},
     steps::{

@@ -81,15 +81,12 @@ impl<'a, T: Clone + Debug + 'static> Suite<'a, T> {
             }
         }
         report.check(Law::Environment, || {
-            if turn == Turn::Before {
-                return Ok(Outcome::Checked);
-            }
             let mut runner = self.runner();
             let mut cases = Vec::new();
             while cases.len() < self.cases as usize {
                 cases.extend(self.inputs.new_tree(&mut runner).map(|tree| tree.current()));
             }
-            environment::environment(&cases, &self.text)
+            environment::in_turn(turn, &cases, |inputs| (self.text)(inputs))
         })?;
         Ok(report)
     }

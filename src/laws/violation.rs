@@ -87,6 +87,8 @@ catalogue! {
     Join "join",
     /// A transducer that is stored, killed and resumed at random commits what an uninterrupted one commits.
     Walk "random walk",
+    /// A log of thousands of records is read to its end like a short one.
+    Length "length",
 }
 
 impl Law {

@@ -22,6 +22,8 @@
 //! | 14 [`spelling`] | an executor and a log |
 //! | 15 [`bounded_state`] | an executor and a short log |
 //! | 16 [`account`], [`consumer_account`] | an executor and a log; any consumer and events. [`Accounts`] declare what becomes of each field |
+//! | 18 [`environment`] | any function of any inputs, in another process |
+//! | 28 [`length`] | an executor and a log, repeated to thousands of records |
 //!
 //! Laws 1, 2 and 8, [`emitter`], [`resume`] and [`segments`] are those of [`foldline::laws`].
 //!
@@ -35,6 +37,7 @@
 mod account;
 mod calls;
 mod every;
+mod length;
 mod patches;
 mod records;
 mod relations;
@@ -45,13 +48,14 @@ pub use self::{
     account::{Accounts, NotAccounts, account, consumer_account},
     calls::{balance, only_end_a_call, order_of_results, pairing},
     every::{Every, Report, every},
+    length::length,
     patches::{commuting_diagram, dense_indices},
     records::{Counts, Reading, chunk_invariance, reading, totality},
     relations::{bounded_state, spelling, unknown_content},
     sessions::{consumer_sessions, sessions},
 };
 pub use foldline::laws::{
-    Outcome, determinism, emitter, independence, resume, segments, split_invariance,
+    Outcome, determinism, emitter, environment, independence, resume, segments, split_invariance,
     split_invariance_at,
 };
 

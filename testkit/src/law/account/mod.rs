@@ -22,7 +22,7 @@ use serde_json::Value;
 pub use self::table::{Accounts, NotAccounts};
 pub(super) use self::{
     effect::{Difference, Effects, Leaf},
-    scalar::{MARKS, name, scalars},
+    scalar::{MARKS, is_choice, name, scalars},
 };
 use self::{
     effect::{effects, repetition},

@@ -184,7 +184,7 @@ impl Scalar {
 }
 
 /// Whether a value is one of a few: a truth value, or a short word. Most ids have digits.
-pub(super) fn is_choice(value: &Value) -> bool {
+pub(in crate::law) fn is_choice(value: &Value) -> bool {
     let Value::String(word) = value else { return value.is_boolean() };
     let is_word = |c: char| c.is_ascii_alphabetic() || "_-/.".contains(c);
     !word.is_empty() && word.len() <= 32 && word.chars().all(is_word)
