@@ -37,6 +37,8 @@ const LOG: &str = r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/
 {"type":"tool_call","id":"call_2","toolName":"Execute","parameters":{"command":"make test","timeout":30,"fast":true},"timestamp":3000,"session_id":"s"}
 {"type":"tool_result","id":"call_2","isError":true,"value":"Error: Command failed (exit code: 3)\nno rule to make it","timestamp":4000,"session_id":"s"}
 {"type":"tool_result","id":"call_1","isError":false,"value":"The quick brown fox jumps over it","timestamp":5500,"session_id":"s"}
+{"type":"tool_call","id":"call_3","toolName":"Invite","parameters":{"names":["Ann of 1","Bob of 2","Cy of 3"]},"timestamp":5600,"session_id":"s"}
+{"type":"tool_result","id":"call_3","isError":false,"value":"three were invited","timestamp":5700,"session_id":"s"}
 {"type":"message","role":"assistant","id":"m1","text":"The first file has one line, and make fails","timestamp":6000,"session_id":"s"}
 {"type":"completion","finalText":"The first file has one line, and make fails","numTurns":2,"durationMs":5000,"usage":{"input_tokens":70,"output_tokens":11,"cache_read_input_tokens":0},"timestamp":7000,"session_id":"s"}
 "#;
@@ -81,6 +83,9 @@ enum Broken {
     TrimsTexts,
     CutsAtParagraphs,
     TakesZeroForAbsent,
+    TakesAbsentForZero,
+    CountsInFloats,
+    ReversesLists,
     StopsAfterAThousand,
     ReadsTheEnvironment,
 }
@@ -190,6 +195,13 @@ impl Mutant {
                 Broken::TakesZeroForAbsent => {
                     usage.cache_read_tokens = usage.cache_read_tokens.filter(|tokens| *tokens > 0);
                 }
+                Broken::TakesAbsentForZero => {
+                    usage.cache_read_tokens = usage.cache_read_tokens.or(Some(0));
+                }
+                Broken::CountsInFloats => {
+                    let through_float = |tokens| tokens as f64 as u64;
+                    usage.input_tokens = usage.input_tokens.map(through_float);
+                }
                 Broken::ExchangesTokens => {
                     std::mem::swap(&mut usage.input_tokens, &mut usage.output_tokens);
                 }
@@ -292,6 +304,14 @@ impl Mutant {
                     result.exit_status = None;
                 }
             }
+            Broken::ReversesLists => {
+                if let ActionType::Tool { arguments: Some(arguments), .. } = &mut tool.action_type {
+                    let mut value: serde_json::Value =
+                        serde_json::from_str(arguments.get()).unwrap();
+                    value["names"].as_array_mut().unwrap().reverse();
+                    *arguments = foldline_domain::Json::from(&value);
+                }
+            }
             Broken::SwapsArguments => {
                 if let ActionType::FileRead { path, .. } = &mut tool.action_type {
                     *path = "another.txt".into();
@@ -380,6 +400,9 @@ fn each_broken_executor_is_caught_by_a_law_that_is_named() {
         (B::TrimsTexts, &[Law::Account]),
         (B::CutsAtParagraphs, &[Law::Account]),
         (B::TakesZeroForAbsent, &[Law::Account]),
+        (B::TakesAbsentForZero, &[Law::Account]),
+        (B::CountsInFloats, &[Law::Account]),
+        (B::ReversesLists, &[Law::Account]),
     ];
     let mut faults = "| fault of an executor | law |\n| --- | --- |\n".to_owned();
     for (broken, laws) in table {

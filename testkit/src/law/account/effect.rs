@@ -6,7 +6,7 @@ use foldline_domain::NormalizedEntry;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::scalar::{Change, MARKS, is_choice, join, name};
+use super::scalar::{Change, LARGE, MARKS, is_choice, join, name};
 use crate::run::{Fold, SessionFold};
 
 /// What happens to a scalar; nothing if it is dropped. As text, as in an account file:
@@ -82,6 +82,41 @@ pub(super) fn effects(change: &Change, without: &Fold, with: &Fold) -> Effects {
         effects.insert("decides".to_owned());
     }
     effects
+}
+
+/// The places where the value itself is, without a note; a time has a range, and a default.
+pub(super) fn plain(effects: &Effects) -> impl Iterator<Item = &String> {
+    let is_time =
+        |place: &str| ["timestamp", "_at", "since"].iter().any(|end| place.ends_with(end));
+    effects.iter().filter(move |effect| {
+        effect.contains('.') && !effect.contains(' ') && !is_time(effect.as_str())
+    })
+}
+
+/// Notes the places in which [`LARGE`] becomes another number, although a smaller one is there as it is.
+pub(super) fn rounded(effects: &Effects, without: &Fold, with: &Fold) -> Effects {
+    let Difference { added, .. } = Difference::of(without, with);
+    let is_other = |place: &&String| {
+        let mut there = added.iter().filter(|(path, _)| path == *place);
+        there.any(|(_, leaf)| leaf.is_number() && *leaf != LARGE)
+    };
+    plain(effects).filter(is_other).map(|place| format!("{place} (rounded)")).collect()
+}
+
+/// Notes the places that have a value although the field is absent.
+pub(super) fn defaults(effects: &Effects, without: &Fold, with: &Fold) -> Effects {
+    let Difference { removed, added } = Difference::of(without, with);
+    let is_in = |leaves: &[Leaf], place: &str| leaves.iter().any(|(path, _)| path == place);
+    let is_there = |place: &&String| !is_in(&removed, place) || is_in(&added, place);
+    plain(effects).filter(is_there).map(|place| format!("{place} (default)")).collect()
+}
+
+/// Whether these marks, of the elements of a list, are in their order.
+pub(super) fn in_order(fold: &Fold, marks: &[String]) -> bool {
+    fold.sessions.values().all(|session| {
+        let text = serde_json::to_string(session.entries()).unwrap_or_default();
+        marks.iter().filter_map(|mark| text.find(mark)).is_sorted()
+    })
 }
 
 /// The effects of a repetition of a record.

@@ -25,8 +25,8 @@ pub(super) use self::{
     scalar::{MARKS, is_choice, name, scalars},
 };
 use self::{
-    effect::{effects, repetition},
-    scalar::Scalar,
+    effect::{defaults, effects, in_order, plain, repetition, rounded},
+    scalar::{LARGE, Scalar},
 };
 use super::{
     Law, Place, Violation,
@@ -42,6 +42,9 @@ use crate::run::Fold;
 /// difference between the two folds is the effect. The effect has to be one that `accounts` declares for the field; with
 /// `None`, a field only has to have an effect. JSON within strings is examined too. A record of an unknown type has to be
 /// kept whole, as a diagnostic.
+///
+/// A number or a truth value that is there as it is, is also made a number that a float does not hold, `(rounded)`, and
+/// left out, `(default)`; the strings of a list are marked, to find those that are `unordered`.
 ///
 /// Each record is also repeated: the field `(again)` declares whether that adds nothing or the same once more.
 ///
@@ -194,6 +197,10 @@ fn examine(executor: &DynExecutor, log: &[u8], mut each: impl FnMut(Examined<'_>
                 let effects = repetition(&base[1], &with[1]);
                 each(Examined { position: *position, reading, kind: &kind, path: AGAIN, effects });
             }
+            let unordered = unordered(text, |text| {
+                let changed = record(*position, text);
+                run(&reducer, before.clone(), fold.clone(), changed.as_ref(), rest)
+            });
             for scalar in chosen {
                 let changes = scalar.changes();
                 let attempts = changes.iter().map(|change| {
@@ -209,8 +216,17 @@ fn examine(executor: &DynExecutor, log: &[u8], mut each: impl FnMut(Examined<'_>
                 // Nothing of a run is used after its panic.
                 let attempt = AssertUnwindSafe(|| { attempts }.find(|effects| !effects.is_empty()));
                 let panics = |_| Some(Effects::from(["panics".to_owned()]));
-                let effects = catch_unwind(attempt).unwrap_or_else(panics).unwrap_or_default();
+                let mut effects = catch_unwind(attempt).unwrap_or_else(panics).unwrap_or_default();
                 let path = scalar.path.as_str();
+                let with = |text: &str| {
+                    let changed = record(*position, text);
+                    run(&reducer, before.clone(), fold.clone(), changed.as_ref(), rest)
+                };
+                let notes = AssertUnwindSafe(|| notes(scalar, text, &effects, &base[1], with));
+                effects.extend(catch_unwind(notes).unwrap_or_else(panics).unwrap_or_default());
+                if unordered.contains(path) {
+                    effects.insert("unordered".to_owned());
+                }
                 each(Examined { position: *position, reading, kind: &kind, path, effects });
             }
         }
@@ -222,6 +238,49 @@ fn examine(executor: &DynExecutor, log: &[u8], mut each: impl FnMut(Examined<'_>
         events.iter().for_each(|event| fold.apply(event));
         state = Some(after);
     }
+}
+
+/// What else becomes of a value that is there as it is: of a large number, and of the field without a value.
+fn notes(
+    scalar: &Scalar,
+    text: &str,
+    effects: &Effects,
+    base: &Fold,
+    with: impl Fn(&str) -> [Fold; 2],
+) -> Option<Effects> {
+    let mut notes = Effects::new();
+    if scalar.value.is_string() || plain(effects).next().is_none() {
+        return None;
+    }
+    if scalar.value.is_i64() {
+        let [_, large] = with(&scalar.replace(text, &LARGE.into()));
+        notes.extend(rounded(effects, base, &large));
+    }
+    if let Some(absent) = scalar.without(text) {
+        let [_, absent] = with(&absent);
+        notes.extend(defaults(effects, base, &absent));
+    }
+    Some(notes)
+}
+
+/// The lists of strings of a record that are in another order in its fold.
+fn unordered(text: &str, with: impl Fn(&str) -> [Fold; 2]) -> BTreeSet<String> {
+    let mut lists = BTreeMap::<String, Vec<Scalar>>::new();
+    for scalar in scalars(text).into_iter().filter(Scalar::is_listed) {
+        lists.entry(scalar.path.clone()).or_default().push(scalar);
+    }
+    lists.retain(|_, list| {
+        let mark = |index: usize| format!("Od{index:03}Q");
+        // The last one first, so that the places of the others remain.
+        let marked =
+            list.iter().enumerate().rev().fold(text.to_owned(), |text, (index, scalar)| {
+                let value = scalar.value.as_str().unwrap_or_default();
+                scalar.replace(&text, &Value::from(format!("{value}{}", mark(index))))
+            });
+        let marks: Vec<_> = (0..list.len()).map(mark).collect();
+        list.len() > 1 && !in_order(&with(&marked)[1], &marks)
+    });
+    lists.into_keys().collect()
 }
 
 /// The scalars to be examined in each record.

@@ -13,6 +13,9 @@ const DEPTH: usize = 32;
 /// of which a consumer sees only thousands or millions.
 const PRIMES: [i64; 2] = [7919, 1_000_000_007];
 
+/// A number that a 64-bit float does not hold.
+pub(super) const LARGE: i64 = (1 << 53) + 1;
+
 /// The marks at the beginning, inside and at the end of a string.
 pub(in crate::law) const MARKS: [&str; 3] = ["Hd7Q", "Md7Q", "En7Q"];
 
@@ -104,6 +107,27 @@ impl Scalar {
             }
         };
         [&text[..self.range.start], &new, &text[self.range.end..]].concat()
+    }
+
+    /// The text without the field whose value it is; `None` for an element of an array, or within a string.
+    pub(super) fn without(&self, text: &str) -> Option<String> {
+        let name = self.path.rsplit('.').next()?;
+        if self.within.is_some() || name == "*" {
+            return None;
+        }
+        let before = text[..self.range.start].trim_end().strip_suffix(':')?.trim_end();
+        let before = before.strip_suffix(&format!("\"{name}\""))?.trim_end();
+        let after = text[self.range.end..].trim_start();
+        Some(match (before.strip_suffix(','), after.strip_prefix(',')) {
+            (Some(before), _) => [before, after].concat(),
+            (None, after_comma) => [before, after_comma.unwrap_or(after)].concat(),
+        })
+    }
+
+    /// Whether it is a string in an array, of which a list can be marked.
+    pub(super) fn is_listed(&self) -> bool {
+        let is_free = self.value.is_string() && !self.is_choice();
+        is_free && self.within.is_none() && self.path.split('.').any(|name| name == "*")
     }
 
     /// Whether its value is one of a few: a truth value, or a short word.

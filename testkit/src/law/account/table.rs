@@ -28,6 +28,9 @@ const UNSTATED: &str = "?";
 /// | `.. (twice)`, `.. (often)` | is there several times |
 /// | `.. (sum)` | is added to other numbers there |
 /// | `.. (altered)` | is there, but the value that the log has is there in another form: trimmed, rounded, absent if it is zero |
+/// | `.. (rounded)` | a number beyond 2^53 is there as another one |
+/// | `.. (default)` | if the field is absent, another value is there |
+/// | `unordered` | elements of this list are there in another order |
 /// | `.. (later)` | only a later record, or the end of the log, brings it there |
 /// | `.. x1000` | is there in another unit; `x-1` is subtracted from another number |
 /// | `ok -> status.status=success` | if it is `ok`, gives this value |
@@ -187,9 +190,19 @@ impl Accounts {
 
 /// Whether a text is an effect, by its form.
 fn is_effect(text: &str) -> bool {
-    const NOTES: [&str; 8] =
-        ["(within)", "(part)", "(twice)", "(often)", "(sum)", "(later)", "(altered)", "(not)"];
-    if ["decides", "checked", "nothing", "shown", "panics"].contains(&text)
+    const NOTES: [&str; 10] = [
+        "(within)",
+        "(part)",
+        "(twice)",
+        "(often)",
+        "(sum)",
+        "(later)",
+        "(altered)",
+        "(not)",
+        "(rounded)",
+        "(default)",
+    ];
+    if ["decides", "checked", "nothing", "shown", "panics", "unordered"].contains(&text)
         || text.contains(" -> ")
         || text.starts_with('+')
         || text.starts_with("changes ")
