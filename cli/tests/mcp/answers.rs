@@ -184,3 +184,39 @@ fn a_long_text_is_read_to_its_end_in_parts() {
     }
     assert!(whole == text, "{whole}");
 }
+
+#[test]
+fn a_question_in_words_finds_the_entries_with_some_of_them() {
+    let (_home, mut client) = examples();
+    let found = client.text("search_sessions", &json!({ "text": "how to fix the flaky greeting" }));
+    let head = "No entry has all words. Nowhere: \"flaky\". Entries with some of them:\n";
+    assert!(found.contains(head), "{found}");
+    assert!(found.contains("«greeting»") && !found.contains("«the»"), "{found}");
+    // What is in no entry is said to be in none, and a single word is not taken apart.
+    let nothing = client.text("search_sessions", &json!({ "text": "flaky quokka" }));
+    assert!(nothing.starts_with("Nothing was found"), "{nothing}");
+    let nothing = client.text("search_sessions", &json!({ "text": "flaky" }));
+    assert!(nothing.starts_with("Nothing was found"), "{nothing}");
+}
+
+/// A failed edit names its file in its arguments only.
+#[test]
+fn a_failure_is_found_by_a_path_in_its_arguments() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".claude/projects/p");
+    fs::create_dir_all(&folder).unwrap();
+    let log = concat!(
+        r#"{"type":"user","uuid":"u","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"go"}}"#,
+        "\n",
+        r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"/p/src/quokka.rs","old_string":"wombat","new_string":"b"}}]}}"#,
+        "\n",
+        r#"{"type":"user","uuid":"r","parentUuid":"a","sessionId":"s","cwd":"/p","timestamp":"2026-01-01T00:00:02Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"String to replace not found"}]}}"#,
+        "\n"
+    );
+    fs::write(folder.join("s.jsonl"), log).unwrap();
+    let mut client = Client::at_home(home.path());
+    for text in ["src/quokka.rs", "wombat", "not found"] {
+        let found = client.text("failures", &json!({ "text": text }));
+        assert!(found.contains(":1 ") && found.contains("not found"), "{text}: {found}");
+    }
+}

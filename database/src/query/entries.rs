@@ -13,6 +13,9 @@ use super::{
 };
 use crate::{Store, StoreError, parameters::Parameters};
 
+/// How many times as frequent as the rarest word of a question another one may be.
+const AS_RARE: usize = 10;
+
 /// An entry of one of several sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundEntry {
@@ -76,7 +79,7 @@ impl dyn Store + '_ {
         self.failed("true", filter, self.parameters())
     }
 
-    /// Those with this text in the title of the call, the name of the tool, the error or the output. The case of the
+    /// Those with this text in the title or the arguments of the call, the name of the tool, the error or the output. The case of the
     /// letters `a` to `z` is ignored.
     pub fn failures_with(
         &self,
@@ -86,7 +89,8 @@ impl dyn Store + '_ {
         let mut parameters = self.parameters();
         let text = parameters.add(text.to_owned());
         let has = |column: &str| format!("has_text({column}, {text})");
-        let texts = ["content", "tool_name", "output", "reason"].map(has).join(" OR ");
+        let arguments = self.dialect().arguments();
+        let texts = ["content", "tool_name", "output", "reason", arguments].map(has).join(" OR ");
         self.failed(&format!("({texts})"), filter, parameters)
     }
 
@@ -188,6 +192,33 @@ impl dyn Store + '_ {
         let rest = SessionFilter { limit, offset, ..filter.clone() };
         found.extend(self.parts(terms, true, &rest)?);
         Ok(found)
+    }
+
+    /// For terms that no entry has all of: the entries that have some of them as whole words, the best matches first;
+    /// and the terms that are in no entry. A word that is much more frequent than the rarest one tells nothing.
+    pub fn search_some(
+        &self,
+        terms: &[String],
+        filter: &SessionFilter,
+    ) -> Result<(Vec<FoundEntry>, Vec<String>), StoreError> {
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for term in terms {
+            match self.count_of_words(std::slice::from_ref(term), filter)? {
+                0 => unknown.push(term.clone()),
+                count => known.push((count, term.clone())),
+            }
+        }
+        let Some(rarest) = known.iter().map(|(count, _)| *count).min() else {
+            return Ok((Vec::new(), unknown));
+        };
+        let telling = |count| count <= rarest.saturating_mul(AS_RARE);
+        let known = known.into_iter().filter(|(count, _)| telling(*count)).map(|(_, term)| term);
+        let known: Vec<_> = known.collect();
+        let mut parameters = self.parameters();
+        let search = WordSearch::some(&known, &mut parameters);
+        let words = known.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
+        let words: Vec<_> = words.collect();
+        Ok((self.words(&search, &words, filter, parameters)?, unknown))
     }
 
     /// The number of entries that have the terms as whole words.

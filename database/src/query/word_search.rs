@@ -28,11 +28,23 @@ impl WordSearch {
     /// Finds entries that have all of these words and phrases.
     pub(super) fn phrases(phrases: &[String], parameters: &mut Parameters) -> Self {
         match parameters.dialect {
-            Dialect::Sqlite => Self::fts5(quoted(phrases, ""), parameters),
+            Dialect::Sqlite => Self::fts5(quoted(phrases, " "), parameters),
             #[cfg(feature = "postgres")]
             Dialect::Postgres => {
                 let phrases = phrases.iter().map(|phrase| words::phrase(phrase)).collect();
-                Self::tsquery(phrases, parameters)
+                Self::tsquery(phrases, " AND ", parameters)
+            }
+        }
+    }
+
+    /// Finds entries that have some of these words and phrases.
+    pub(super) fn some(phrases: &[String], parameters: &mut Parameters) -> Self {
+        match parameters.dialect {
+            Dialect::Sqlite => Self::fts5(quoted(phrases, " OR "), parameters),
+            #[cfg(feature = "postgres")]
+            Dialect::Postgres => {
+                let phrases = phrases.iter().map(|phrase| words::phrase(phrase)).collect();
+                Self::tsquery(phrases, " OR ", parameters)
             }
         }
     }
@@ -40,11 +52,11 @@ impl WordSearch {
     /// Finds entries that have words with all of these beginnings.
     pub(super) fn beginnings(beginnings: &[String], parameters: &mut Parameters) -> Self {
         match parameters.dialect {
-            Dialect::Sqlite => Self::fts5(quoted(beginnings, "*"), parameters),
+            Dialect::Sqlite => Self::fts5(quoted(beginnings, "* ") + "*", parameters),
             #[cfg(feature = "postgres")]
             Dialect::Postgres => {
                 let words = beginnings.iter().map(|word| words::beginning(word)).collect();
-                Self::tsquery(words, parameters)
+                Self::tsquery(words, " AND ", parameters)
             }
         }
     }
@@ -77,7 +89,7 @@ impl WordSearch {
 
     /// A long text has several vectors, so each term is looked up by itself.
     #[cfg(feature = "postgres")]
-    fn tsquery(terms: Vec<String>, parameters: &mut Parameters) -> Self {
+    fn tsquery(terms: Vec<String>, joined: &str, parameters: &mut Parameters) -> Self {
         let all = parameters.add(terms.join(" | "));
         let mut has = |term| {
             let term = parameters.add(term);
@@ -88,7 +100,7 @@ impl WordSearch {
         let conditions: Vec<_> = terms.into_iter().map(&mut has).collect();
         Self {
             from: "entries",
-            condition: conditions.join(" AND "),
+            condition: format!("({})", conditions.join(joined)),
             order: format!(
                 "(SELECT max(ts_rank(vector, CAST({all} AS tsquery))) FROM words WHERE entry = entries.id) DESC,
                  entries.id"
@@ -98,8 +110,8 @@ impl WordSearch {
     }
 }
 
-/// Words and phrases in the syntax of FTS5, each with this end.
-fn quoted(phrases: &[String], end: &str) -> String {
-    let phrases: Vec<_> = phrases.iter().map(|phrase| format!("\"{phrase}\"{end}")).collect();
-    phrases.join(" ")
+/// Words and phrases in the syntax of FTS5, joined by this.
+fn quoted(phrases: &[String], joined: &str) -> String {
+    let phrases: Vec<_> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
+    phrases.join(joined)
 }

@@ -36,7 +36,7 @@ const MOST_CHANGES: usize = 8;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Failures {
-    /// Part of the command, of the name of the tool or of its output, in upper or lower case, such as "cargo test".
+    /// Part of the command, a path or another argument, the name of the tool or its output, in upper or lower case.
     text: Option<String>,
     #[serde(flatten)]
     scope: Scope,

@@ -1,6 +1,6 @@
 //! `search_sessions`: a full-text search.
 
-use foldline_database::query::{FoundEntry, MATCH, SearchTerms};
+use foldline_database::query::{FoundEntry, MATCH, SearchTerms, SessionFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,7 +22,7 @@ const LONGEST: usize = 300;
 /// The arguments of `search_sessions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchSessions {
-    /// Words, or parts of words; a phrase in double quotes. An entry has to contain all of them.
+    /// Words, or parts of words; a phrase in double quotes. Where no entry has all of them, those with some are found.
     text: String,
     #[serde(flatten)]
     scope: Scope,
@@ -53,9 +53,40 @@ impl ToolArguments for SearchSessions {
         call.database.check_search_index()?;
         let found = call.database.search(&terms, &filter)?;
         if found.is_empty() {
-            return Ok(call.nothing("Nothing was found", &self.scope, self.offset));
+            return self.relaxed(call, &terms, &filter);
         }
         let results = Results { head: String::new(), rows: &found, offset: self.offset };
+        results.answer(call, |hit| block(call, hit))
+    }
+}
+
+impl SearchSessions {
+    /// The entries with some of the words, where none has all of them.
+    fn relaxed(
+        &self,
+        call: &Call<'_>,
+        terms: &SearchTerms,
+        filter: &SessionFilter,
+    ) -> Result<String, Error> {
+        let nothing = || Ok(call.nothing("Nothing was found", &self.scope, self.offset));
+        let SearchTerms::All(words) = terms else { return nothing() };
+        // The end of the entries that have all words is no reason to look for others.
+        let first = SessionFilter { limit: Some(1), offset: 0, ..filter.clone() };
+        let is_end = self.offset > 0 && !call.database.search(terms, &first)?.is_empty();
+        if words.len() < 2 || is_end {
+            return nothing();
+        }
+        let (found, unknown) = call.database.search_some(words, filter)?;
+        if found.is_empty() {
+            return nothing();
+        }
+        let unknown: Vec<_> = unknown.iter().map(|word| format!("{:?}", line(word, 40))).collect();
+        let nowhere = match unknown.as_slice() {
+            [] => String::new(),
+            words => format!(" Nowhere: {}.", words.join(", ")),
+        };
+        let head = format!("No entry has all words.{nowhere} Entries with some of them:\n");
+        let results = Results { head, rows: &found, offset: self.offset };
         results.answer(call, |hit| block(call, hit))
     }
 }
