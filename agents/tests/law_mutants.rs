@@ -88,6 +88,7 @@ enum Broken {
     ReversesLists,
     StopsAfterAThousand,
     ReadsTheEnvironment,
+    SaysGoodbye,
 }
 
 /// A static that outlives the state.
@@ -167,7 +168,13 @@ impl<'a> Reducer<Record<'a>, MutantState, DomainEvent> for Mutant {
         let (inner, events) = Reducer::<Record<'_>, _, _>::finish(&self.droid, state.inner);
         state.inner = inner;
         let held = std::mem::take(&mut state.held);
-        let events = if self.broken == Broken::ForgetsOpenCalls { Batch::EMPTY } else { events };
+        let mut events =
+            if self.broken == Broken::ForgetsOpenCalls { Batch::EMPTY } else { events };
+        if self.broken == Broken::SaysGoodbye && state.records > 0 {
+            let text = "The session is over";
+            let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, text);
+            events.push(DomainEvent::entry(entry));
+        }
         (state, held.into_iter().chain(events).collect())
     }
 }
@@ -437,6 +444,15 @@ fn an_executor_that_stops_after_a_thousand_records_is_caught() {
     assert_eq!(length(Broken::None), Ok(law::Outcome::Checked));
     let violation = length(Broken::StopsAfterAThousand).unwrap_err();
     assert_eq!((violation.law, violation.place), (Law::Length, Place::Line(1001)));
+}
+
+/// An entry that depends on nothing in the log, so that no change of the log shows it.
+#[test]
+fn an_executor_that_invents_an_entry_is_caught() {
+    assert_eq!(violation(Broken::SaysGoodbye), None);
+    let said = |broken| law::invention(&mutant(broken).into(), LOG.as_bytes(), &[]);
+    assert_eq!(said(Broken::None), Ok(law::Outcome::Checked));
+    assert_eq!(said(Broken::SaysGoodbye).unwrap_err().law, Law::Invention);
 }
 
 #[test]

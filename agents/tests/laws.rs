@@ -114,6 +114,47 @@ fn no_long_log_is_read_otherwise_than_a_short_one() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
+/// The texts that executors add to those of a log, alone or before one.
+const PHRASES: [&str; 22] = [
+    "[REDACTED]",
+    "[redacted]",
+    "/mcp list all",
+    "cancelled",
+    "close_agent",
+    "context truncated",
+    "conversation compacted",
+    "conversation rewound",
+    "files read into the prompt",
+    "goal met",
+    "line",
+    "mission features",
+    "mission progress",
+    "model: ",
+    "plan",
+    "plan mode begins",
+    "plan mode ends",
+    "session",
+    "session ended",
+    "sleep",
+    "todo list",
+    "trajectory",
+];
+
+/// What an entry says is in the log.
+#[test]
+fn no_entry_is_invented() {
+    let mut failures = Vec::new();
+    for_every_executor(|executor, format| {
+        for path in captures::fixtures(format) {
+            let log = fs::read(&path).unwrap();
+            if let Err(violation) = law::invention(executor, &log, &PHRASES) {
+                failures.push(format!("{}: {violation}", path.display()));
+            }
+        }
+    });
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
 /// The time zone, the locale and the home of the machine that reads a log are not those of the one that wrote it.
 #[test]
 fn no_log_is_read_otherwise_in_another_environment() {

@@ -89,6 +89,8 @@ catalogue! {
     Walk "random walk",
     /// A log of thousands of records is read to its end like a short one.
     Length "length",
+    /// What is said is in the log, or is a declared phrase.
+    Invention "invention",
 }
 
 impl Law {

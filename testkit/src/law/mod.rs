@@ -24,6 +24,7 @@
 //! | 16 [`account`], [`consumer_account`] | an executor and a log; any consumer and events. [`Accounts`] declare what becomes of each field |
 //! | 18 [`environment`] | any function of any inputs, in another process |
 //! | 28 [`length`] | an executor and a log, repeated to thousands of records |
+//! | 29 [`invention`] | an executor and a log |
 //!
 //! Laws 1, 2 and 8, [`emitter`], [`resume`] and [`segments`] are those of [`foldline::laws`].
 //!
@@ -37,6 +38,7 @@
 mod account;
 mod calls;
 mod every;
+mod invention;
 mod length;
 mod patches;
 mod records;
@@ -48,6 +50,7 @@ pub use self::{
     account::{Accounts, NotAccounts, account, consumer_account},
     calls::{balance, only_end_a_call, order_of_results, pairing},
     every::{Every, Report, every},
+    invention::invention,
     length::length,
     patches::{commuting_diagram, dense_indices},
     records::{Counts, Reading, chunk_invariance, reading, totality},
