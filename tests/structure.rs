@@ -15,7 +15,7 @@ const BUDGETS: [(&str, usize); 13] = [
     ("otlp", 2_000),
     ("trajectory", 900),
     ("tables", 950),
-    ("testkit", 4_900),
+    ("testkit", 5_000),
     ("cli", 34_100),
     ("fleet", 11_600),
     ("wasm", 550),

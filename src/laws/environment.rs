@@ -109,9 +109,8 @@ pub(super) fn in_turn<T: Debug>(
             return Ok(Outcome::Skipped("the thread has not the name of the test"));
         }
         (Ok(ended), _) => {
-            let [out, error] = [ended.stdout, ended.stderr]
-                .map(|text| String::from_utf8_lossy(&text).into_owned());
-            return Err(failed("the test fails").text("its output", out).text("its errors", error));
+            let output = [ended.stdout, ended.stderr].concat();
+            return Err(failed("the test fails").text("output", String::from_utf8_lossy(&output)));
         }
         (Err(error), _) => return Err(failed(&format!("the test cannot be run: {error}"))),
     };
@@ -124,7 +123,7 @@ pub(super) fn in_turn<T: Debug>(
         None => Ok(Outcome::Checked),
         Some((inputs, here, there)) => {
             let violation = failed("with another environment, the result differs");
-            Err(violation.text("here", here).text("there", there).side("inputs", inputs))
+            Err(violation.text("here", here).text("there", there).shown("inputs", inputs))
         }
     }
 }

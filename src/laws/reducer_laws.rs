@@ -192,9 +192,9 @@ where
     fn bounded_if(self, is_declared: bool, renewed: impl Fn(&In, u64) -> In + 'a) -> Self {
         self.with(Law::BoundedState, is_declared, move |reducer, inputs| {
             let size = |state: &S| format!("{state:?}").len();
-            bounded_state(reducer, inputs, &renewed, size).map_err(|violation| {
-                let hint = "`.without(&[Law::BoundedState])`, if it has to collect something";
-                violation.text("hint", hint)
+            bounded_state(reducer, inputs, &renewed, size).map_err(|mut violation| {
+                violation.message += "; if it has to grow: `.without(&[Law::BoundedState])`";
+                violation
             })
         })
     }
@@ -229,7 +229,7 @@ where
             let (one, two) = quantities(inputs, &events);
             let (law, names) = (Law::Conservation, ["one side", "the other"]);
             same(law, names, Place::Completion, &format!("`{name}` differs"), &one, &two)
-                .map_err(|violation| violation.side("events", &events))
+                .map_err(|violation| violation.shown("events", &events))
         })
     }
 
@@ -352,7 +352,7 @@ where
             let events = whole(reducer, written.iter().cloned()).events;
             let names = ["the events", "the events of what was written"];
             same(Law::RoundTrip, names, Place::Completion, "the events differ", &expected, &events)
-                .map_err(|violation| violation.side("written", &written))
+                .map_err(|violation| violation.shown("written", &written))
         })
     }
 

@@ -278,7 +278,8 @@ pub fn growth<S: fmt::Debug>(
                 2 * half
             );
             let violation = Violation::new(Law::BoundedState, Place::Completion, message);
-            return Err(violation.text("state", format!("{state:?}")));
+            let state: String = format!("{state:?}").chars().take(400).collect();
+            return Err(violation.shown("the state begins", &format_args!("{state}")));
         }
     }
     Ok(state)

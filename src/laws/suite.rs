@@ -96,8 +96,8 @@ impl<'a, T: Clone + Debug + 'static> Suite<'a, T> {
         let run = |(inputs, steps): &(Vec<T>, Vec<Step>)| {
             let result = caught(law, Place::Unknown, || (check.run)(inputs, steps));
             result.map_err(|violation| {
-                let violation = violation.side("inputs", inputs);
-                if steps.is_empty() { violation } else { violation.side("steps", steps) }
+                let violation = violation.shown("inputs", inputs);
+                if steps.is_empty() { violation } else { violation.shown("steps", steps) }
             })
         };
         let outcome = RefCell::new(Outcome::Vacuous("no inputs"));

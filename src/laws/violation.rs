@@ -164,6 +164,8 @@ pub struct Side {
     pub name: &'static str,
     /// The value: pretty-printed, over several lines.
     pub value: String,
+    /// Whether it is one of two values that are compared.
+    pub is_compared: bool,
 }
 
 /// A violated law: the first position where the violation is visible, and the difference.
@@ -190,14 +192,21 @@ impl Violation {
     /// Adds one side of the difference.
     #[must_use]
     pub fn side(mut self, name: &'static str, value: &dyn fmt::Debug) -> Self {
-        self.sides.push(Side { name, value: format!("{value:#?}") });
+        self.sides.push(Side { name, value: format!("{value:#?}"), is_compared: true });
+        self
+    }
+
+    /// Adds a value that is shown, and not compared with another one, such as the inputs.
+    #[must_use]
+    pub fn shown(mut self, name: &'static str, value: &dyn fmt::Debug) -> Self {
+        self.sides.push(Side { name, value: format!("{value:#?}"), is_compared: false });
         self
     }
 
     /// Adds one side of the difference as text: a line of a log, a document.
     #[must_use]
     pub fn text(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.sides.push(Side { name, value: value.into() });
+        self.sides.push(Side { name, value: value.into(), is_compared: true });
         self
     }
 }
@@ -207,13 +216,13 @@ impl fmt::Display for Violation {
         let Self { law, place, message, sides } = self;
         write!(f, "{law} does not hold, {place}: {message}")?;
         let rest = match sides.as_slice() {
-            [one, two, rest @ ..] => {
+            [one, two, rest @ ..] if one.is_compared && two.is_compared => {
                 write_diff(f, one, two)?;
                 rest
             }
             sides => sides,
         };
-        rest.iter().try_for_each(|Side { name, value }| {
+        rest.iter().try_for_each(|Side { name, value, .. }| {
             write!(f, "\n{name}:")?;
             write_lines(f, "  ", &wrapped(value))
         })

@@ -260,6 +260,20 @@ fn a_declaration_without_an_effect_is_refused() {
     assert_eq!(violation.law, Law::Merge);
 }
 
+#[test]
+fn a_state_that_grows_is_shown_in_short() {
+    let push = |mut all: Vec<u64>, n: u64| {
+        all.push(n);
+        (all, Batch::<u64>::EMPTY)
+    };
+    let laws = Laws::of(move || reduce_fn(Vec::new, push), numbers());
+    let text = found(&laws).to_string();
+    assert!(text.contains("if it has to grow: `.without(&[Law::BoundedState])`"), "{text}");
+    assert!(text.contains("\nthe state begins:\n  [0, 0, 0"), "{text}");
+    assert!(text.ends_with("\ninputs:\n  [\n      0,\n  ]") && text.len() < 800, "{text}");
+    laws.without(&[Law::BoundedState]).check();
+}
+
 /// The inputs are the smallest, the place is that of the difference, and both outcomes are shown.
 #[test]
 fn a_violation_shows_the_smallest_inputs_and_the_difference() {
