@@ -79,8 +79,8 @@ impl dyn Store + '_ {
         self.failed("true", filter, self.parameters())
     }
 
-    /// Those with this text in the title or the arguments of the call, the name of the tool, the error or the output. The case of the
-    /// letters `a` to `z` is ignored.
+    /// Those with this text in the title or the arguments of the call, the name of the tool, the error or the output. The
+    /// case of the letters `a` to `z` is ignored.
     pub fn failures_with(
         &self,
         text: &str,
