@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
 const BUDGETS: [(&str, usize); 13] = [
-    (".", 10_850),
+    (".", 10_900),
     ("json", 3_000),
     ("domain", 8_850),
     ("agents", 27_800),
