@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, RecordBatch,
+    ArrayRef, RecordBatch, RecordBatchOptions,
     builder::{Float64Builder, Int64Builder, StringBuilder, TimestampMillisecondBuilder},
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -20,14 +20,19 @@ const FULL: usize = 16 << 20;
 
 /// The schema of a table.
 pub fn schema(table: Table) -> SchemaRef {
-    let fields = table.columns().iter().map(|column| {
-        let kind = match column.kind {
+    schema_of(table.columns().iter().map(|column| (column.name, column.kind)))
+}
+
+/// The schema of columns with these names and kinds.
+pub fn schema_of<'n>(columns: impl IntoIterator<Item = (&'n str, Kind)>) -> SchemaRef {
+    let fields = columns.into_iter().map(|(name, kind)| {
+        let kind = match kind {
             Kind::Text => DataType::Utf8,
             Kind::Integer => DataType::Int64,
             Kind::Number => DataType::Float64,
             Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         };
-        Field::new(column.name, kind, true)
+        Field::new(name, kind, true)
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
@@ -84,11 +89,25 @@ pub fn tables<'e>(
 
 /// Some rows of a table as a batch.
 fn batch(table: Table, rows: &[Row]) -> Result<RecordBatch, ArrowError> {
-    let columns = table.columns().iter().enumerate().map(|(at, column)| {
-        let values = rows.iter().map(|row| row.values.get(at).unwrap_or(&Value::Null));
-        array(column.kind, values)
+    let columns: Vec<_> = table.columns().iter().map(|column| (column.name, column.kind)).collect();
+    batch_of(&columns, rows.iter().map(|row| &*row.values))
+}
+
+/// Rows with these columns as a batch.
+///
+/// # Errors
+/// There is more than 2 GiB of text in a column.
+pub fn batch_of<'v>(
+    columns: &[(&str, Kind)],
+    rows: impl Iterator<Item = &'v [Value]> + Clone,
+) -> Result<RecordBatch, ArrowError> {
+    let arrays = columns.iter().enumerate().map(|(at, (_, kind))| {
+        let values = rows.clone().map(|row| row.get(at).unwrap_or(&Value::Null));
+        array(*kind, values)
     });
-    RecordBatch::try_new(schema(table), columns.collect::<Result<_, _>>()?)
+    let arrays = arrays.collect::<Result<_, _>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.count()));
+    RecordBatch::try_new_with_options(schema_of(columns.iter().copied()), arrays, &options)
 }
 
 fn array<'v>(kind: Kind, values: impl Iterator<Item = &'v Value>) -> Result<ArrayRef, ArrowError> {
