@@ -15,8 +15,8 @@ const BUDGETS: [(&str, usize); 13] = [
     ("otlp", 2_000),
     ("trajectory", 900),
     ("tables", 950),
-    ("testkit", 5_000),
-    ("cli", 34_100),
+    ("testkit", 5_500),
+    ("cli", 34_150),
     ("fleet", 11_600),
     ("wasm", 550),
 ];

@@ -162,6 +162,26 @@ pub(super) enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// Whether it answers with rows.
+    pub(super) fn has_rows(&self) -> bool {
+        matches!(
+            self,
+            Self::Sessions(_)
+                | Self::Usage(_)
+                | Self::Blocks(_)
+                | Self::Prompts(_)
+                | Self::Search(_)
+                | Self::Files(_)
+                | Self::Tools(_)
+                | Self::Commands(_)
+                | Self::Errors(_)
+                | Self::Allowed(_)
+                | Self::Compare(_)
+        ) || matches!(self, Self::Query(query) if query.has_rows())
+    }
+}
+
 /// Any arguments of a command that this build does not have.
 #[cfg(not(feature = "mcp"))]
 #[derive(Debug, clap::Args)]

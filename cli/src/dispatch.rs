@@ -82,7 +82,7 @@ impl Program {
         Ok(Args::from_arg_matches(&matches).unwrap_or_else(|error| wrong_use(&error)))
     }
 
-    fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
+    pub(crate) fn run_command(&self, command: Option<&Command>) -> Result<u8, Error> {
         match command.unwrap_or(&Command::Today) {
             Command::Today => today::run(self),
             Command::Sessions(args) => sessions::run(self, args),

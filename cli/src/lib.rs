@@ -17,6 +17,7 @@ mod finder;
 mod help;
 mod homes;
 mod kept;
+mod library;
 mod log;
 mod logging;
 mod malformed;

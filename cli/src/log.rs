@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    thread,
 };
 
 use foldline::{
@@ -12,6 +13,7 @@ use foldline::{
 };
 use foldline_agents::{DynExecutor, Format, Recogniser, Records, Registry, Verdict};
 use foldline_render::terminal::neutralise_line;
+use tracing::level_filters::LevelFilter;
 
 use crate::{
     error::{Error, NoLog},
@@ -22,11 +24,14 @@ use crate::{
 /// The most bytes that are read to recognise the format, beside the first line.
 const RECOGNISE: usize = 16 << 20;
 
+/// The size in bytes from which a log is read on two threads.
+const WORTH_TWO_THREADS: u64 = 1 << 20;
+
 /// The magic bytes of SQLite files.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// A log that is being read.
-pub(crate) enum Log {
+pub enum Log {
     /// A log that is read to its current end.
     Once(Box<LogFile>),
     /// A log that is followed as it grows, is rotated or replaced.
@@ -35,7 +40,10 @@ pub(crate) enum Log {
 
 impl Log {
     /// Opens a file, or standard input for `-`.
-    pub(crate) fn open(openers: &Openers, path: &Path) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(openers: &Openers, path: &Path) -> Result<Self, Error> {
         let file = match path == Path::new("-") {
             true => LogFile::stdin(),
             false => named(path, |path| openers.open(path))?,
@@ -54,15 +62,27 @@ impl Log {
         Ok(Self::Followed(Box::new(follow)))
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The path of the log.
+    pub fn path(&self) -> &Path {
         match self {
             Self::Once(file) => file.path(),
             Self::Followed(follow) => follow.path(),
         }
     }
 
+    /// The file, if it is read faster on two threads: a long one, or one of unknown length.
+    pub(crate) fn worth_two_threads(&mut self) -> Option<&mut LogFile> {
+        let Self::Once(file) = self else { return None };
+        let length = file.length().ok().flatten();
+        let is_long = length.is_none_or(|length| length >= WORTH_TWO_THREADS);
+        // `tracing` lines of the reducer belong to the session of the previous event, which must be emitted first.
+        let is_traced = LevelFilter::current() >= LevelFilter::INFO;
+        let has_two = || thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        (is_long && !is_traced && has_two()).then_some(file)
+    }
+
     /// The `tracing` span for everything that is read from the log.
-    pub(crate) fn span(&self) -> tracing::Span {
+    pub fn span(&self) -> tracing::Span {
         match self {
             Self::Once(file) => file.span().clone(),
             Self::Followed(follow) => follow.span().clone(),
@@ -89,46 +109,55 @@ impl Log {
     }
 
     /// Reports changes of the log file on standard error.
-    pub(crate) fn report(path: &Path, notice: &Notice) {
+    pub fn report(path: &Path, notice: &Notice) {
         report(path, notice);
     }
 
     /// The executor with this name, or for `auto` the executor that recognizes the file name and the first
     /// records of the log. Consumes nothing.
-    pub(crate) fn executor(
-        &mut self,
-        registry: &Registry,
-        name: &str,
-        max_line: usize,
-    ) -> Result<DynExecutor, Error> {
-        let executor = self.recognise(registry, name, max_line)?;
-        Ok(executor.of_file(self.path(), &beside))
-    }
-
-    fn recognise(
+    ///
+    /// # Errors
+    /// It cannot be read or recognised.
+    pub fn executor(
         &mut self,
         registry: &Registry,
         name: &str,
         max_line: usize,
     ) -> Result<DynExecutor, Error> {
         if let Some(executor) = registry.named(name) {
-            return Ok(executor.clone());
+            return Ok(executor.of_file(self.path(), &beside));
         }
         let mut recognition = Recognition::new(registry, self.path(), max_line);
-        match self {
-            Self::Once(file) => loop {
-                let bytes = file.read_ahead()?;
-                let is_end = bytes.is_empty();
-                if let Some(executor) = recognition.push(bytes, is_end)? {
-                    return Ok(executor);
-                }
-            },
-            Self::Followed(follow) => {
-                let executor = recognise_followed(follow, recognition)?;
-                follow.seek(0)?;
-                Ok(executor)
+        loop {
+            if let Some(executor) = self.recognise(&mut recognition)? {
+                return Ok(executor);
             }
         }
+    }
+
+    /// Reads the next bytes for the recognition of the format. Returns the executor when it is known; then the log is at
+    /// its beginning again. Waits for a moment if there is nothing new in a log that is followed.
+    ///
+    /// # Errors
+    /// It cannot be read or recognised.
+    pub fn recognise(
+        &mut self,
+        recognition: &mut Recognition<'_>,
+    ) -> Result<Option<DynExecutor>, Error> {
+        let found = match self {
+            Self::Once(file) => {
+                let bytes = file.read_ahead()?;
+                recognition.push(bytes, bytes.is_empty())?
+            }
+            Self::Followed(follow) => {
+                let found = recognise_followed(follow, recognition)?;
+                if found.is_some() {
+                    follow.seek(0)?;
+                }
+                found
+            }
+        };
+        Ok(found.map(|executor| executor.of_file(self.path(), &beside)))
     }
 }
 
@@ -155,29 +184,21 @@ pub(crate) fn named<T>(
 
 fn recognise_followed(
     follow: &mut Follow,
-    mut recognition: Recognition<'_>,
-) -> Result<DynExecutor, Error> {
-    loop {
-        let found = match follow.step()? {
-            Step::Bytes(bytes) => recognition.push(bytes, false)?,
-            Step::End => recognition.push(&[], true)?,
-            Step::Notice(notice) => {
-                report(&recognition.path, &notice);
-                None
-            }
-            Step::NextFile(notice) => {
-                report(&recognition.path, &notice);
-                let what = "is read from there on: the lines before did not identify the agent";
-                report(&recognition.path, &what);
-                recognition = recognition.begin_again();
-                None
-            }
-            Step::Idle => None,
-        };
-        if let Some(executor) = found {
-            return Ok(executor);
+    recognition: &mut Recognition<'_>,
+) -> Result<Option<DynExecutor>, Error> {
+    match follow.step()? {
+        Step::Bytes(bytes) => return recognition.push(bytes, false),
+        Step::End => return recognition.push(&[], true),
+        Step::Notice(notice) => report(&recognition.path, &notice),
+        Step::NextFile(notice) => {
+            report(&recognition.path, &notice);
+            let what = "is read from there on: the lines before did not identify the agent";
+            report(&recognition.path, &what);
+            recognition.begin_again();
         }
+        Step::Idle => {}
     }
+    Ok(None)
 }
 
 fn report(path: &Path, what: &dyn std::fmt::Display) {
@@ -213,8 +234,8 @@ impl<'r> Recognition<'r> {
         }
     }
 
-    fn begin_again(self) -> Self {
-        Self::new(self.registry, &self.path, self.max_line)
+    fn begin_again(&mut self) {
+        *self = Self::new(self.registry, &self.path, self.max_line);
     }
 
     /// Adds bytes; returns the executor when it is known. `is_end` marks the last bytes, so the result is final.

@@ -84,7 +84,7 @@ pub(crate) enum Part<'b> {
 }
 
 /// What happened when a log was read.
-pub(crate) enum Moved {
+pub enum Moved {
     /// This number of bytes was reduced.
     Read(usize),
     /// The log continues in another file, and was reduced up to it.
@@ -122,7 +122,10 @@ pub(crate) fn step(
 }
 
 /// [Reads](step) the next part of a log into a processor.
-pub(crate) fn advance<R, S, M, Out>(
+///
+/// # Errors
+/// It cannot be read.
+pub fn advance<R, S, M, Out>(
     log: &mut Log,
     processor: &mut Processor<R, S, LogEmitter<M>, Records>,
     each: impl FnMut(Out),
@@ -159,23 +162,24 @@ where
 
 /// Reads a file to its end on two threads; `read` receives the number of bytes read, and `after` is called from
 /// time to time.
-pub(crate) fn relay<M, Out>(
+pub(crate) fn relay<M, Out, E>(
     processor: LogProcessor<M>,
     executor: &DynExecutor,
     file: &mut LogFile,
     mut read: impl FnMut(usize) + Send,
     each: impl FnMut(Out) + Send,
-    mut after: impl FnMut(&mut M) -> Result<(), Error> + Send,
-) -> Result<LogProcessor<M>, Error>
+    mut after: impl FnMut(&mut M) -> Result<(), E> + Send,
+) -> Result<LogProcessor<M>, E>
 where
     M: Emitter<Located<DomainEvent>, Out> + Send,
+    E: From<Error> + Send,
 {
     let ahead = Sessions::new(SplitExecutor::new(executor.clone()));
     processor.relay(
         &ahead,
         |bytes| {
             let before = bytes.len();
-            file.read_to(bytes)?;
+            file.read_to(bytes).map_err(Error::from)?;
             read(bytes.len() - before);
             Ok(())
         },
@@ -214,7 +218,7 @@ pub fn emitter<M>(processor: &LogProcessor<M>) -> &M {
 }
 
 /// The emitters of the verb.
-pub(crate) fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
+pub fn emitter_mut<M>(processor: &mut LogProcessor<M>) -> &mut M {
     processor.emitter_mut().get_mut()
 }
 

@@ -1,6 +1,9 @@
 //! [`Program`]: the program as a value.
 
-use std::fmt::Display;
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex},
+};
 
 use foldline::{
     position::Located,
@@ -11,7 +14,7 @@ use foldline_agents::{DynExecutor, Registry};
 use foldline_domain::DomainEvent;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{sink::SinkKinds, terminal::Terminal};
+use crate::{answer::Listing, sink::SinkKinds, terminal::Terminal};
 
 /// The program `foldline`, with the executors and consumers that it is given.
 ///
@@ -39,17 +42,24 @@ pub struct Program {
     pub(crate) sinks: SinkKinds,
     /// How it prints, as the command line says.
     pub(crate) terminal: Terminal,
+    /// Where the rows of an answer are kept instead of being printed.
+    pub(crate) answer: Option<Arc<Mutex<Option<Listing>>>>,
 }
 
 impl Program {
     /// The program with the executors and outputs of this repository.
     pub fn builtin() -> Self {
         let (registry, sinks) = (Registry::builtin(), SinkKinds::builtin());
-        Self { registry, sinks, terminal: Terminal::default() }
+        Self { registry, sinks, terminal: Terminal::default(), answer: None }
+    }
+
+    /// Its executors.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
     }
 
     /// How the logs of its executors are opened.
-    pub(crate) fn openers(&self) -> Openers {
+    pub fn openers(&self) -> Openers {
         self.registry.openers()
     }
 

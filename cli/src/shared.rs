@@ -9,18 +9,21 @@ pub use crate::{
     error::Error,
     finder::{Search, find},
     homes::{DatabaseOption, data_folder, or_homes},
-    log::Recognition,
+    library::Answer,
+    log::{Log, Recognition},
     logging::log_to_stderr,
     options::{parse_seconds, parse_size, width},
     outputs::{Outputs, OutputsState, TrailRecords, whole_trails},
     place::DatabasePlace,
     signal::stop_flag,
     table::{Clip, Layout, write_table},
+    verbs::Rows,
 };
 
 /// The pipeline that folds a log.
 pub mod pipeline {
     pub use crate::pipeline::{
-        LogEmitter, LogProcessor, LogReducer, LogState, begin, emitter, resume,
+        LogEmitter, LogProcessor, LogReducer, LogState, Moved, advance, begin, emitter,
+        emitter_mut, resume,
     };
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use foldline_render::terminal::neutralise;
+use foldline_tables as typed;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
@@ -171,6 +172,21 @@ impl Listing {
         self
     }
 
+    /// The columns and the rows, with the types that their values have.
+    pub(crate) fn into_typed(self) -> (Vec<(String, typed::Kind)>, Vec<Vec<typed::Value>>) {
+        let Self { columns, rows, .. } = self;
+        let of = |(at, column): (usize, &Column)| {
+            column.kind.typed(rows.iter().filter_map(|row| row.get(at)))
+        };
+        let kinds: Vec<_> = columns.iter().enumerate().map(of).collect();
+        let rows = rows.into_iter().map(|row| {
+            let values = row.into_iter().zip(&columns).zip(&kinds);
+            values.map(|((value, column), kind)| value.typed(column.kind, *kind)).collect()
+        });
+        let rows = rows.collect();
+        (columns.into_iter().map(|column| column.name).zip(kinds).collect(), rows)
+    }
+
     pub(crate) fn write_table(
         &self,
         out: &mut dyn Write,
@@ -280,6 +296,10 @@ impl Listing {
 }
 
 impl print::Printed for Listing {
+    fn into_listing(self) -> Option<Self> {
+        Some(self)
+    }
+
     fn limit(&mut self, limit: usize) -> bool {
         let is_over = self.rows.len() > limit;
         self.rows.truncate(limit);

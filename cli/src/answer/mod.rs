@@ -145,6 +145,6 @@ pub(crate) fn answer<A: Printed>(
     let asked = Asked { filters: &args.filters, filter, prices, print: &args.print, database };
     let answer = find(&asked)?;
     asked.database.confirm()?;
-    args.print.print(program.terminal, answer, &zone)?;
+    args.print.print(program, answer, &zone)?;
     Ok(asked.database.exit_code())
 }

@@ -48,6 +48,10 @@ pub(crate) struct Paragraphs<T> {
 }
 
 impl<T: Serialize> Printed for Paragraphs<T> {
+    fn into_listing(self) -> Option<Listing> {
+        Some((self.listing)(&self.rows))
+    }
+
     fn limit(&mut self, limit: usize) -> bool {
         let is_over = self.rows.len() > limit;
         self.rows.truncate(limit);

@@ -1,12 +1,16 @@
 //! Printing of answers.
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    io::{self, BufWriter, Write},
+    sync::PoisonError,
+};
 
 use clap::{Args, ValueEnum};
 use foldline_render::human;
 use jiff::tz::TimeZone;
 
-use crate::{error::Error, options::width, pager::Output, say::say, terminal::Terminal};
+use super::listing::Listing;
+use crate::{error::Error, options::width, pager::Output, program::Program, say::say};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -51,12 +55,17 @@ pub(crate) struct Layout<'z> {
 }
 
 /// An answer.
-pub(crate) trait Printed {
+pub(crate) trait Printed: Sized {
     /// Removes rows over the limit. Returns whether any were removed.
     fn limit(&mut self, limit: usize) -> bool;
 
     /// Writes it.
     fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()>;
+
+    /// Its rows; `None` if it is more than rows.
+    fn into_listing(self) -> Option<Listing> {
+        None
+    }
 }
 
 impl PrintArgs {
@@ -65,14 +74,19 @@ impl PrintArgs {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
 
-    /// Prints an answer to standard output, or what is longer than the screen through a pager.
+    /// Prints an answer to standard output, or what is longer than the screen through a pager; or keeps its rows for the
+    /// caller of the program.
     pub(crate) fn print(
         &self,
-        terminal: Terminal,
+        program: &Program,
         mut answer: impl Printed,
         zone: &TimeZone,
     ) -> Result<(), Error> {
-        let is_cut = answer.limit(self.limit());
+        let (is_cut, terminal) = (answer.limit(self.limit()), program.terminal);
+        if let Some(kept) = &program.answer {
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = answer.into_listing();
+            return Ok(());
+        }
         let is_coloured = terminal.is_coloured();
         let layout = Layout { format: self.format, width: width(self.width), zone, is_coloured };
         let mut out = BufWriter::new(Output::paged(terminal));

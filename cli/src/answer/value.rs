@@ -1,6 +1,8 @@
 //! [`Value`]: a value of an answer, and its [`Kind`], which decides how it is shown.
 
+use foldline_domain as domain;
 use foldline_render::human;
+use foldline_tables as typed;
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
@@ -68,6 +70,25 @@ impl Kind {
         }
     }
 
+    /// The type of a column with these values.
+    pub(super) fn typed<'v>(self, mut values: impl Iterator<Item = &'v Value>) -> typed::Kind {
+        let numbers = match self {
+            Self::Moment | Self::Minute => typed::Kind::Time,
+            Self::Number | Self::Tokens | Self::Duration => typed::Kind::Integer,
+            Self::Rate | Self::Money => typed::Kind::Number,
+            _ => typed::Kind::Text,
+        };
+        values
+            .try_fold(numbers, |kind, value| match (kind, value) {
+                (_, Value::Text(_)) => Err(typed::Kind::Text),
+                (typed::Kind::Integer | typed::Kind::Time, Value::Real(_)) => {
+                    Ok(typed::Kind::Number)
+                }
+                _ => Ok(kind),
+            })
+            .unwrap_or_else(|text| text)
+    }
+
     pub(super) fn layout(self) -> Layout {
         let right =
             matches!(self, Self::Number | Self::Tokens | Self::Duration | Self::Rate | Self::Money);
@@ -99,6 +120,23 @@ impl Value {
             // However the sum was added up.
             (Kind::Money, Self::Real(dollars)) => Self::dollars(*dollars),
             _ => self.clone(),
+        }
+    }
+
+    /// The value in a column of this type.
+    pub(super) fn typed(self, kind: Kind, of: typed::Kind) -> typed::Value {
+        match (of, self.exact(kind)) {
+            (_, Self::Null) => typed::Value::Null,
+            (typed::Kind::Integer, Self::Integer(number)) => typed::Value::Integer(number),
+            (typed::Kind::Number, Self::Integer(number)) => typed::Value::Number(number as f64),
+            (typed::Kind::Number, Self::Real(number)) => typed::Value::Number(number),
+            (typed::Kind::Time, _) => match self {
+                Self::Integer(millis) => typed::Value::Time(domain::Timestamp::from_millis(millis)),
+                _ => typed::Value::Null,
+            },
+            (_, Self::Text(text)) => typed::Value::Text(text.into()),
+            (_, Self::Integer(number)) => typed::Value::Text(number.to_string().into()),
+            (_, Self::Real(number)) => typed::Value::Text(number.to_string().into()),
         }
     }
 

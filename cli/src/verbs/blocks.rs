@@ -127,7 +127,7 @@ pub(crate) fn run(program: &Program, args: &BlocksArgs) -> Result<u8, Error> {
     let listing = listing(&blocks, now, args.active, given);
     let stated: Vec<_> = stated.iter().map(|limit| limits::sentence(limit, now, &zone)).collect();
     let is_stated = !stated.is_empty();
-    print.print(program.terminal, BlocksAnswer { stated, listing, notes }, &zone)?;
+    print.print(program, BlocksAnswer { stated, listing, notes }, &zone)?;
     let has_limit = args.token_limit.is_some() || args.cost_limit.is_some();
     if active.is_some() && !has_limit && !is_stated && print.format == OutputFormat::Table {
         say(
@@ -258,6 +258,10 @@ struct BlocksAnswer {
 }
 
 impl Printed for BlocksAnswer {
+    fn into_listing(self) -> Option<Listing> {
+        Some(self.listing)
+    }
+
     fn limit(&mut self, limit: usize) -> bool {
         self.listing.limit(limit)
     }

@@ -37,3 +37,5 @@ pub(crate) mod today;
 pub(crate) mod tools;
 pub(crate) mod usage;
 pub(crate) mod verify;
+
+pub use self::export::Rows;

@@ -34,6 +34,13 @@ enum Question {
     Schema,
 }
 
+impl QueryArgs {
+    /// Whether the answer is rows.
+    pub(crate) fn has_rows(&self) -> bool {
+        matches!(self.question, Question::Sql { .. })
+    }
+}
+
 /// `foldline query`.
 pub(crate) fn run(program: &Program, args: &QueryArgs) -> Result<u8, Error> {
     match &args.question {

@@ -30,6 +30,7 @@ use foldline_domain::{ByItem, DomainEvent, Located, SessionKey, by_item};
 use foldline_render::{redact::Redact, terminal::neutralise_line};
 use foldline_tables::Table;
 
+pub use self::rows::Rows;
 #[cfg(feature = "serve")]
 pub(crate) use self::single::document;
 pub(crate) use self::{

@@ -33,14 +33,15 @@ use crate::{
 };
 
 /// The rows of a session that is read from one log, or of one with its parts.
-pub(super) struct Rows {
+pub struct Rows {
     emitter: SessionRows,
     done: Vec<Row>,
     spent: Spent,
 }
 
 impl Rows {
-    pub(super) fn new(prices: &Arc<Prices>) -> Self {
+    /// Rows with the costs that these prices estimate, where the log does not state them.
+    pub fn new(prices: &Arc<Prices>) -> Self {
         let spent = Spent::new(Arc::clone(prices));
         Self { emitter: SessionRows::default(), done: Vec::new(), spent }
     }
@@ -52,7 +53,7 @@ impl Rows {
     }
 
     /// All rows; those of usage with their costs.
-    pub(super) fn end(mut self) -> Vec<Row> {
+    pub fn end(mut self) -> Vec<Row> {
         self.emitter.finish().drain_with(|row| self.done.push(row));
         self.done.retain(|row| row.table != Table::Usage);
         self.spent.each(|message| self.done.push(usage(message)));

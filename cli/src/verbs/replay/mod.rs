@@ -10,15 +10,13 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
-    thread,
 };
 
 use foldline::{
     files::owner_only,
-    source::{LogFile, Openers, Until, rotated_files},
+    source::{Openers, Until, rotated_files},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tracing::level_filters::LevelFilter;
 
 pub(crate) use self::args::ReplayArgs;
 use self::{
@@ -38,9 +36,6 @@ use crate::{
 
 /// The size in bytes from which a progress bar is shown.
 const LONG_INPUT: u64 = 32 << 20;
-
-/// The size in bytes from which a log is read on two threads.
-const WORTH_TWO_THREADS: u64 = 1 << 20;
 
 pub(crate) fn run(program: &Program, args: &ReplayArgs) -> Result<u8, Error> {
     let args = &ReplayArgs { file: find::log(program, &args.file)?, ..args.clone() };
@@ -75,7 +70,10 @@ fn plain(
         sinks.flush();
         main_failure(sinks, chosen)
     };
-    if let Some(file) = for_two_threads(&mut log, args) {
+    // A log that is read with its pauses is read on one.
+    if args.speed.0.is_none()
+        && let Some(file) = log.worth_two_threads()
+    {
         let read = |bytes| progress.inc(bytes as u64);
         processor = pipeline::relay(processor, &executor, file, read, nothing, flush)?;
     }
@@ -99,17 +97,6 @@ fn plain(
     let mut sinks = paced.into_sinks();
     main_failure(&mut sinks, chosen)?;
     exit_code(malformed, &mut sinks, args)
-}
-
-/// The log, if two threads are useful. They are not if the log is short, is read with pauses, or is traced:
-/// `tracing` lines of the reducer belong to the session of the previous event, which must be emitted first.
-fn for_two_threads<'l>(log: &'l mut Log, args: &ReplayArgs) -> Option<&'l mut LogFile> {
-    let Log::Once(file) = log else { return None };
-    let length = file.length().ok().flatten();
-    let is_long = length.is_none_or(|length| length >= WORTH_TWO_THREADS);
-    let is_slowed = args.speed.0.is_some() || LevelFilter::current() >= LevelFilter::INFO;
-    let has_two = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
-    (is_long && !is_slowed && has_two).then_some(file)
 }
 
 fn open(openers: &Openers, args: &ReplayArgs) -> Result<Log, Error> {

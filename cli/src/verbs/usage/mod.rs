@@ -71,7 +71,7 @@ pub(crate) fn run(program: &Program, args: &UsageArgs) -> Result<u8, Error> {
     if print.format != OutputFormat::Table {
         used.report();
     }
-    print.print(program.terminal, UsageAnswer { listing, has_cached, chart, notes }, &zone)?;
+    print.print(program, UsageAnswer { listing, has_cached, chart, notes }, &zone)?;
     Ok(database.exit_code())
 }
 
@@ -84,6 +84,10 @@ struct UsageAnswer<'s> {
 }
 
 impl Printed for UsageAnswer<'_> {
+    fn into_listing(self) -> Option<Listing> {
+        Some(self.listing)
+    }
+
     fn limit(&mut self, limit: usize) -> bool {
         self.listing.limit(limit)
     }
