@@ -5,7 +5,7 @@ mod words;
 use std::{fs, path::Path};
 
 /// The most lines of Rust in the `src` of each package. Delete before you add; raise a limit only with a reason.
-const BUDGETS: [(&str, usize); 13] = [
+const BUDGETS: [(&str, usize); 14] = [
     (".", 10_900),
     ("json", 3_000),
     ("domain", 8_850),
@@ -15,10 +15,11 @@ const BUDGETS: [(&str, usize); 13] = [
     ("otlp", 2_000),
     ("trajectory", 900),
     ("tables", 950),
-    ("testkit", 5_500),
-    ("cli", 34_150),
+    ("testkit", 5_000),
+    ("cli", 34_300),
     ("fleet", 11_600),
     ("wasm", 550),
+    ("python", 700),
 ];
 
 fn root() -> &'static Path {
