@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Iterable
 
 import pytest
@@ -81,9 +87,37 @@ def test_an_emitter_that_fails_disturbs_no_other() -> None:
     assert isinstance(raised.value.__cause__, ValueError)
 
 
-def test_an_interrupt_ends_the_run() -> None:
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log that is read on two threads."""
+    path = tmp_path_factory.mktemp("log") / "long.jsonl"
+    lines = DROID.read_bytes()
+    path.write_bytes(lines * (2_000_000 // len(lines)))
+    return path
+
+
+def test_a_long_log(long: Path) -> None:
+    patches, names, _ = foldline.fan_out(long, ["patches", Names(), Changing()])
+    assert patches == program("replay", long, "--format", "patches")[1]
+    assert names[-1] == str(len(list(foldline.read(long).events())))
+    with ThreadPoolExecutor(4) as threads:
+        assert all(other == patches for other in threads.map(lambda _: foldline.read(long).patches(), range(4)))
+
+
+def test_an_interrupt_ends_the_run(long: Path) -> None:
+    for log in [DROID, long]:
+        with pytest.raises(KeyboardInterrupt):
+            foldline.fan_out(log, [Failing(KeyboardInterrupt()), "patches"])
+
+
+def test_a_signal_ends_the_run(long: Path) -> None:
+    class Slow(Changing):
+        def emit(self, event: dict[str, Any]) -> None:
+            time.sleep(0.01)
+
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
-        foldline.fan_out(DROID, [Failing(KeyboardInterrupt()), "patches"])
+        foldline.fan_out(long, ["patches", Slow()])
 
 
 def test_names_of_emitters() -> None:
