@@ -9,6 +9,7 @@
 //! | any other entry | step of the source `system` |
 //! | call, and its result | `tool_calls`, and the `observation` of the same step, paired by id |
 //! | entries of a sub-agent | a trajectory of `subagent_trajectories`, to which the result of its call refers |
+//! | a part of the session in another log that continues it | further steps of the same document: no `continued_trajectory_ref` |
 //! | picture | a content part, with the path of a file or a `data:` URL |
 //! | usage | `metrics` of the step with its message, or else of the last step of the agent before it |
 //! | facts of the session | `session_id`, `agent`, and the rest in `extra` |
