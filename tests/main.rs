@@ -3,6 +3,7 @@
 
 mod digest;
 mod file_identity;
+mod file_ledger;
 mod files_replaced;
 mod framer;
 #[cfg(feature = "laws")]
