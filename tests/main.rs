@@ -8,6 +8,7 @@ mod files_replaced;
 mod framer;
 #[cfg(feature = "laws")]
 mod laws;
+mod segments;
 mod source;
 mod structure;
 mod transduce;
