@@ -134,11 +134,14 @@ mod tests {
         let (mut joiner, mut out) = (Joiner::default(), Vec::new());
         let mut each = |frame: Line<'_>| {
             let text = String::from_utf8_lossy(frame.bytes).into_owned();
+            // Reading goes on after all lines that were passed on.
+            assert_eq!(frame.next.position.line, frame.position.line + frame.lines);
             out.push((frame.position.line, frame.lines, text));
         };
         for (number, line) in (1..).zip(log.lines()) {
             let position = Position { line: number, offset: 0 };
-            let next = FramerState::default();
+            let after = Position { line: number + 1, offset: 0 };
+            let next = FramerState { position: after, ..FramerState::default() };
             let bytes = line.as_bytes();
             let frame = Line {
                 position,
