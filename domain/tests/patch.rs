@@ -124,3 +124,23 @@ fn the_state_can_be_stored_and_taken_up_again() {
     let warnings = serde_json::to_value(&patches[2]).unwrap();
     assert_eq!(warnings[0]["value"]["malformed"], 2);
 }
+
+#[test]
+fn a_stream_of_patches_that_was_stored_goes_on_as_if_it_had_not() {
+    let events = [new_call("a"), new_call("b"), end_call("a"), new_call("c"), end_call("b")];
+    let located = (1..).zip(events).map(|(line, item)| Located {
+        position: Position { line, offset: 10 * line },
+        session: SessionKey::default(),
+        line_sha256: None,
+        item,
+    });
+    let (mut whole, mut stream) = (PatchStream::default(), PatchStream::default());
+    for event in located {
+        assert_eq!(stream.record(&event), whole.record(&event));
+        let stored = serde_json::to_string(&stream.state()).unwrap();
+        stream = PatchStream::restore(serde_json::from_str(&stored).unwrap());
+        assert_eq!(stream.seq(), whole.seq());
+    }
+    assert_eq!(whole.seq(), 5);
+    assert_eq!(stream.remaining().collect::<Vec<_>>(), whole.remaining().collect::<Vec<_>>());
+}
