@@ -47,3 +47,42 @@ fn a_session_that_is_done_is_finished_and_forgotten() {
     assert_eq!(events.as_slice(), [("ada", "sum 7".to_owned()), ("eve", "sum 4".to_owned())]);
     assert_eq!(state["eve"], (4, true));
 }
+
+/// The sum so far, and at the end.
+#[derive(Default)]
+struct Sum(u32);
+
+impl Emitter<Entry, u32> for Sum {
+    fn emit(&mut self, (_, n): &Entry) -> Batch<u32> {
+        self.0 += n;
+        Batch::one(self.0)
+    }
+    fn finish(&mut self) -> Batch<u32> {
+        Batch::one(self.0)
+    }
+}
+
+impl Resume for Sum {
+    type State = u32;
+    fn state(&self) -> u32 {
+        self.0
+    }
+    fn resume(&mut self, state: u32) {
+        self.0 = state;
+    }
+}
+
+#[test]
+fn each_emitter_goes_on_from_its_memory_and_is_closed_alone() {
+    let make = || KeyedEmitter::new(|(who, _): &Entry| *who, |_: &&'static str| Sum::default());
+    let mut before = make();
+    for entry in [("eve", 1), ("ada", 2), ("eve", 3)] {
+        let _ = before.emit(&entry);
+    }
+    let mut sums = make();
+    sums.resume(before.state());
+    assert_eq!(sums.emit(&("eve", 5)).as_slice(), [("eve", 9)]);
+    assert_eq!(sums.close::<Entry, u32>(&"eve").unwrap().as_slice(), [9]);
+    assert!(sums.close::<Entry, u32>(&"eve").is_none());
+    assert_eq!(sums.finish().as_slice(), [("ada", 2)]);
+}
