@@ -4,8 +4,8 @@ use std::{fs, path::PathBuf};
 
 use foldline::{
     ledger::{
-        Checkpoint, Commit, CommitError, FileLedger, FileLedgerError, Ledger, Mark, SourceFacts,
-        SourceName,
+        Checkpoint, Commit, CommitError, FileLedger, FileLedgerError, Ledger, Mark, Receipt,
+        SourceFacts, SourceName,
     },
     position::Position,
 };
@@ -94,6 +94,36 @@ fn what_was_written_ahead_is_seen_at_once_and_belongs_to_the_next_commit() {
     let mut ledger = files.open().unwrap();
     ledger.commit(&[commit("a", Some(1), 2, "two\n")], &[]).unwrap();
     assert_eq!(files.written(), "one\ntwo\n");
+}
+
+#[test]
+fn a_ledger_that_begins_anew_has_nothing_of_before() {
+    let files = Files::new();
+    files.open().unwrap().commit(&[commit("a", None, 1, "one\n")], &[]).unwrap();
+    drop(FileLedger::begin_anew(&files.output, &files.journal).unwrap());
+    let mut ledger = files.open().unwrap();
+    assert_eq!((position(&mut ledger, "a"), ledger.committed().length), (None, 0));
+    ledger.commit(&[commit("a", None, 1, "1\n")], &[]).unwrap();
+    assert_eq!(files.written(), "1\n");
+}
+
+#[test]
+fn a_commit_goes_on_with_the_next_segment_of_its_source() {
+    let first = commit("a", None, 2, "two\n");
+    assert!(first.goes_on_with(&commit("a", Some(2), 3, "")));
+    for other in
+        [commit("a", Some(1), 3, ""), commit("a", None, 3, ""), commit("b", Some(2), 3, "")]
+    {
+        assert!(!first.goes_on_with(&other));
+    }
+    assert_eq!((first.source.as_str(), first.source.to_string()), ("a", "a".to_owned()));
+}
+
+#[test]
+fn receipts_are_added() {
+    let mut sum = Receipt { sessions: 1, entries: 20, calls: 300, warnings: 4000 };
+    sum.add(Receipt { sessions: 5, entries: 60, calls: 700, warnings: 8000 });
+    assert_eq!(sum, Receipt { sessions: 6, entries: 80, calls: 1000, warnings: 12000 });
 }
 
 #[test]

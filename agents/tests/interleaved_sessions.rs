@@ -2,7 +2,12 @@
 
 use foldline::processor::HeapSize;
 use foldline::transduce::*;
-use foldline_agents::{claude::ClaudeStream, droid::Droid, wire::Record, *};
+use foldline_agents::{
+    claude::{ClaudeSession, ClaudeStream},
+    droid::Droid,
+    wire::Record,
+    *,
+};
 use foldline_domain::*;
 
 fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
@@ -20,6 +25,23 @@ fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
     }
     all.extend(sessions.finish(state).1);
     all.into_iter().map(|event| (event.session, event.item)).collect()
+}
+
+#[test]
+fn a_record_of_another_format_and_standard_error_belong_to_the_session_before() {
+    let log = r#"{"type":"user","sessionId":"a","uuid":"1","parentUuid":null,"message":{"role":"user","content":"hi"}}
+{"type":"result","subtype":"success","sessionId":"b","result":"of another format"}
+{"type":"foldline.stderr","sessionId":"c","text":"no network"}"#;
+    let events = run(&DynExecutor::new(ClaudeSession::default()), log);
+    let names: Vec<_> = events
+        .iter()
+        .filter_map(|(key, event)| match event {
+            DomainEvent::Session(facts) => Some((key.0, facts.session_id.as_ref()?.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert!(names.iter().all(|name| *name == (0, "a")), "{names:?}");
+    assert!(events.iter().all(|(key, _)| key.0 == 0));
 }
 
 /// Each session gives the same events in an interleaved stream as alone.
@@ -122,6 +144,7 @@ fn what_all_sessions_hold_back_is_bounded() {
         // None ends while there is room for it.
         assert!(ended == 0 || all > MAX_SESSIONS_SIZE - 2 * text.len(), "{all}");
     }
+    assert!(ended > 0);
     assert_eq!(ended + state.open().count(), MAX_SESSIONS);
     assert_eq!(state.open().last().unwrap().0, Some("s63"));
 }

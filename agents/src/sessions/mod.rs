@@ -8,7 +8,7 @@ use foldline::{
     processor::{HeapSize, ParseAhead},
     transduce::{Batch, Reducer},
 };
-use foldline_domain::{DomainEvent, Located, Locating, Session, SessionKey, locating};
+use foldline_domain::{DomainEvent, Located, Locating, locating};
 use serde::{Deserialize, Serialize};
 
 use self::open::{Next, OpenSession};
@@ -118,11 +118,6 @@ impl<S> SessionsState<S> {
         let Self { next, open, size: _ } = self;
         let open = open.into_iter().map(|session| session.try_map(&mut make));
         Ok(SessionsState { next, open: open.collect::<Result<_, E>>()?, size: Total(None) })
-    }
-
-    /// The current session and its lasting facts: id, agent, version, model, folder and branch.
-    pub fn current(&self) -> Option<(SessionKey, &Session)> {
-        self.open.last()?.current()
     }
 
     /// The open sessions by their names in a stream, with their states.

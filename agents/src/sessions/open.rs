@@ -61,11 +61,6 @@ impl<S> OpenSession<S> {
         Ok(OpenSession { name, state: state.try_map(make)?, sessions })
     }
 
-    /// The current session.
-    pub(super) fn current(&self) -> Option<(SessionKey, &Session)> {
-        self.sessions.sessions.last().map(|(key, facts)| (*key, facts))
-    }
-
     /// Stamps events with their sessions.
     pub(super) fn stamp(
         &mut self,

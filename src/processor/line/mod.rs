@@ -56,18 +56,6 @@ pub struct FramerState {
     pub unended: bool,
 }
 
-impl FramerState {
-    /// The state at the line at `position`, in input that begins with `head`.
-    pub fn at(position: Position, head: &[u8]) -> Self {
-        let encoding = match Encoding::of(head) {
-            Some((encoding, _)) if position.offset > 0 => encoding,
-            _ if position.offset > 0 => Encoding::Utf8,
-            _ => Encoding::Unknown,
-        };
-        Self { position, encoding, unended: false }
-    }
-}
-
 impl Default for FramerState {
     /// The beginning of a log.
     fn default() -> Self {

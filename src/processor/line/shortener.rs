@@ -175,4 +175,12 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn escapes_count_as_text() {
+        assert_eq!(
+            shortened(r#"["\n\n\n\n"]"#, 4, 100),
+            (r#"["\n\n…[4 bytes left out]"]"#.into(), 4)
+        );
+    }
 }
