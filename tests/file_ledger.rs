@@ -97,6 +97,20 @@ fn what_was_written_ahead_is_seen_at_once_and_belongs_to_the_next_commit() {
 }
 
 #[test]
+fn what_was_written_ahead_outlives_a_commit_that_fails() {
+    let files = Files::new();
+    let mut ledger = files.open().unwrap();
+    ledger.commit(&[commit("a", None, 1, "one\n")], &[]).unwrap();
+    ledger.write_ahead(b"tw").unwrap();
+    // Another program has replaced the journal.
+    fs::remove_file(&files.journal).unwrap();
+    fs::write(&files.journal, "").unwrap();
+    assert!(ledger.commit(&[commit("a", Some(1), 2, "lost")], &[]).is_err());
+    ledger.write_ahead(b"o\n").unwrap();
+    assert_eq!(files.written(), "one\ntwo\n");
+}
+
+#[test]
 fn a_ledger_that_begins_anew_has_nothing_of_before() {
     let files = Files::new();
     files.open().unwrap().commit(&[commit("a", None, 1, "one\n")], &[]).unwrap();

@@ -110,6 +110,11 @@ fn utf16_is_decoded_and_positions_are_those_of_the_input() {
             );
             assert_eq!(framer.position().offset, input.len() as u64);
         }
+        // Half a unit is an incomplete character.
+        let mut framer = LineFramer::default();
+        let last = lines(&mut framer, &[&input, b"x"]).pop();
+        assert_eq!(last, Some((3, 30, "{\"b\":1}\u{FFFD}".into(), 0)));
+        assert_eq!(framer.position().offset, input.len() as u64 + 1);
     }
 }
 

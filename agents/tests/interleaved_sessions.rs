@@ -2,12 +2,7 @@
 
 use foldline::processor::HeapSize;
 use foldline::transduce::*;
-use foldline_agents::{
-    claude::{ClaudeSession, ClaudeStream},
-    droid::Droid,
-    wire::Record,
-    *,
-};
+use foldline_agents::{claude::ClaudeStream, droid::Droid, wire::Record, *};
 use foldline_domain::*;
 
 fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
@@ -28,20 +23,23 @@ fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
 }
 
 #[test]
-fn a_record_of_another_format_and_standard_error_belong_to_the_session_before() {
-    let log = r#"{"type":"user","sessionId":"a","uuid":"1","parentUuid":null,"message":{"role":"user","content":"hi"}}
-{"type":"result","subtype":"success","sessionId":"b","result":"of another format"}
-{"type":"foldline.stderr","sessionId":"c","text":"no network"}"#;
-    let events = run(&DynExecutor::new(ClaudeSession::default()), log);
+fn a_record_of_another_format_and_standard_error_name_no_session() {
+    let log = r#"{"type":"system","subtype":"init","session_id":"a","tools":[],"model":"m"}
+{"type":"user","session_id":"b","sessionId":"b","uuid":"1","message":{"role":"user","content":"hi"}}
+{"type":"foldline.stderr","session_id":"c","text":"no network"}"#;
+    let events = run(&DynExecutor::new(ClaudeStream), log);
     let names: Vec<_> = events
         .iter()
-        .filter_map(|(key, event)| match event {
-            DomainEvent::Session(facts) => Some((key.0, facts.session_id.as_ref()?.as_str())),
+        .filter_map(|(_, event)| match event {
+            DomainEvent::Session(facts) => facts.session_id.as_ref().map(SessionId::as_str),
             _ => None,
         })
         .collect();
-    assert!(names.iter().all(|name| *name == (0, "a")), "{names:?}");
-    assert!(events.iter().all(|(key, _)| key.0 == 0));
+    assert!(names.iter().all(|name| *name == "a"), "{names:?}");
+    let warnings = events.iter().filter(
+        |(_, event)| matches!(event, DomainEvent::Warning(it) if it.kind == WarningKind::ForeignRecord),
+    );
+    assert_eq!(warnings.count(), 1);
 }
 
 /// Each session gives the same events in an interleaved stream as alone.

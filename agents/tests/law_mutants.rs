@@ -18,7 +18,7 @@ use foldline_agents::{
 };
 use foldline_domain::{
     ActionType, CorrId, DomainEvent, NormalizedEntry, NormalizedEntryType, Session, Text,
-    ToolResult, ToolStatus, patch::PatchEmitter,
+    TokenUsage, ToolResult, ToolStatus, patch::PatchEmitter,
 };
 use foldline_testkit::{
     Fold, Law, Place, Violation, generate,
@@ -89,6 +89,7 @@ enum Broken {
     StopsAfterAThousand,
     ReadsTheEnvironment,
     SaysGoodbye,
+    CountsItsOwnPrompt,
 }
 
 /// A static that outlives the state.
@@ -170,6 +171,11 @@ impl<'a> Reducer<Record<'a>, MutantState, DomainEvent> for Mutant {
         let held = std::mem::take(&mut state.held);
         let mut events =
             if self.broken == Broken::ForgetsOpenCalls { Batch::EMPTY } else { events };
+        if self.broken == Broken::CountsItsOwnPrompt && state.records > 0 {
+            let usage = TokenUsage { input_tokens: Some(1200), ..TokenUsage::default() };
+            let (usage, model) = (Box::new(usage), None);
+            events.push(DomainEvent::Usage { usage, model, message_id: None, timestamp: None });
+        }
         if self.broken == Broken::SaysGoodbye && state.records > 0 {
             let text = "The session is over";
             let entry = NormalizedEntry::new(NormalizedEntryType::SystemMessage, text);
@@ -446,13 +452,15 @@ fn an_executor_that_stops_after_a_thousand_records_is_caught() {
     assert_eq!((violation.law, violation.place), (Law::Length, Place::Line(1001)));
 }
 
-/// An entry that depends on nothing in the log, so that no change of the log shows it.
+/// An entry or a number that depends on nothing in the log, so that no change of the log shows it.
 #[test]
-fn an_executor_that_invents_an_entry_is_caught() {
-    assert_eq!(violation(Broken::SaysGoodbye), None);
+fn an_executor_that_invents_an_entry_or_a_number_is_caught() {
     let said = |broken| law::invention(&mutant(broken).into(), LOG.as_bytes(), &[]);
     assert_eq!(said(Broken::None), Ok(law::Outcome::Checked));
-    assert_eq!(said(Broken::SaysGoodbye).unwrap_err().law, Law::Invention);
+    for broken in [Broken::SaysGoodbye, Broken::CountsItsOwnPrompt] {
+        assert_eq!(violation(broken), None);
+        assert_eq!(said(broken).unwrap_err().law, Law::Invention);
+    }
 }
 
 #[test]

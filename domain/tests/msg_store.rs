@@ -188,6 +188,19 @@ fn a_reader_that_was_disconnected_continues_after_its_last_update() {
 }
 
 #[test]
+fn patches_of_large_entries_are_kept_up_to_a_size() {
+    let store = MsgStore::new().with_epoch("e");
+    drop(store.subscribe().try_next());
+    let text = "x".repeat(1 << 20);
+    (0..20).for_each(|index| {
+        store.push(ConversationPatch::add_entry(EntryIdx::new(index), entry(&text))).unwrap();
+    });
+    let next = |seq| store.subscribe_after(&UpdateId { epoch: "e".into(), seq }).try_next();
+    assert!(matches!(next(15), Ok(Update::Patch(patch)) if patch.seq == 16));
+    assert!(matches!(next(2), Ok(Update::Snapshot(snapshot)) if snapshot.seq == 20));
+}
+
+#[test]
 fn readers_share_updates_and_their_json() {
     let store = MsgStore::new();
     store.push(added(0)).unwrap();

@@ -169,7 +169,7 @@
 //!   [`generate::marked`](super::generate::marked) gives logs with other texts, and
 //!   [`generate::sessions`](super::generate::sessions) gives streams of two sessions.
 //! - [`length`](super::law::length): a log that is repeated to thousands of records.
-//!   [`invention`](super::law::invention): texts that no log states. [`environment`](super::law::environment): the fold in
+//!   [`invention`](super::law::invention): texts and numbers that no log states. [`environment`](super::law::environment): the fold in
 //!   another process, with another time zone, locale, home and working folder.
 //! - A reducer of records that is not an executor is wrapped in a [`RecordReducer`](foldline_agents::RecordReducer), and
 //!   checked by the same call. Any consumer has [`consumer_account`](super::law::consumer_account) and

@@ -20,3 +20,10 @@ fn a_key_is_left_out_and_the_end_passes_through() {
     assert!(last.emit(&("key".into(), 7)).is_empty());
     assert_eq!(last.finish().as_slice(), [7]);
 }
+
+#[test]
+fn what_an_emitter_gives_at_the_end_is_converted_too() {
+    let mut last = map(Last(0), |n: u32| n.to_string());
+    assert!(last.emit(&7).is_empty());
+    assert_eq!(last.finish().as_slice(), ["7"]);
+}

@@ -4,21 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldline::laws::caught;
 use foldline_agents::DynExecutor;
+use foldline_domain::DomainEvent;
 
 use super::{
     Law, Outcome, Place, Violation,
-    texts::{strings, texts},
+    texts::{joined, strings, texts, without_numbers},
 };
 use crate::run::Fold;
 
 /// The minimum length of a text of a log by which a longer one is recognised.
 const PART: usize = 3;
 
-/// The law of invention: the text of every entry is a text of the log, contains one, or is in parts in fields of one name; a log without records gives no entry and no usage. `phrases` are texts that the executor adds, alone or before
-/// a text of the log. (A diagnostic has the text of a record in another spelling.)
+/// The law of invention: the text of every entry is a text of the log, contains one, or is in parts in fields of one
+/// name; a log without records gives no entry and no usage, and a log whose every number is 0 no usage but zero.
+/// `phrases` are texts that the executor adds, alone or before a text of the log. (A diagnostic has the text of a record
+/// in another spelling.)
 ///
 /// # Errors
-/// The entries whose texts are not in the log.
+/// The entries whose texts, or the usage whose numbers, are not in the log.
 pub fn invention(
     executor: &DynExecutor,
     log: &[u8],
@@ -43,6 +46,15 @@ pub fn invention(
                 stream.extend([&text, between]);
             }
             stated.insert(text);
+        }
+        let zeros: Vec<_> = records.iter().map(|(_, text)| without_numbers(text)).collect();
+        let fold = Fold::of(executor, joined(zeros.iter().map(String::as_str)).as_bytes());
+        let usage = fold.sessions.values().flat_map(|session| &session.usage);
+        let invented: Vec<_> = usage.filter(|event| !is_zero(event)).collect();
+        if !invented.is_empty() {
+            let message = "a log without a number but 0 gives usage";
+            let violation = Violation::new(Law::Invention, Place::Completion, message);
+            return Err(violation.side("usage", &invented));
         }
         let is_stated = |text: &str| {
             let is_part = |part: &String| part.trim().len() >= PART && text.contains(part.trim());
@@ -71,4 +83,8 @@ pub fn invention(
         let violation = Violation::new(Law::Invention, Place::Completion, message);
         Err(violation.side("entries", &invented))
     })
+}
+
+fn is_zero(event: &DomainEvent) -> bool {
+    !matches!(event, DomainEvent::Usage { usage, .. } if !usage.is_zero())
 }

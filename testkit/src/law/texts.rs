@@ -65,6 +65,27 @@ fn replaced(mut value: Value, replace: &impl Fn(&str) -> Option<String>) -> (Val
     (value, is_changed)
 }
 
+/// The text with each of its numbers replaced by 0, also those in strings.
+pub(super) fn without_numbers(text: &str) -> String {
+    let Ok(value) = serde_json::from_str(text) else { return text.to_owned() };
+    zeroed(value).to_string()
+}
+
+fn zeroed(value: Value) -> Value {
+    match value {
+        Value::Number(_) => Value::from(0),
+        Value::String(text) if text.parse::<f64>().is_ok() => Value::from("0"),
+        Value::String(text) => {
+            Value::String(inner(&text).map_or(text, |value| zeroed(value).to_string()))
+        }
+        Value::Array(items) => items.into_iter().map(zeroed).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, zeroed(value))).collect()
+        }
+        Value::Null | Value::Bool(_) => value,
+    }
+}
+
 /// The strings of a text, with the names of their fields, also those of the JSON within strings.
 pub(super) fn strings(text: &str) -> Vec<(String, String)> {
     let mut strings = Vec::new();
