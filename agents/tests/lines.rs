@@ -35,6 +35,25 @@ fn names(event: &Located<DomainEvent>) -> Batch<String> {
     Batch::one(entry.content.decode().into_owned())
 }
 
+/// A long line with much invalid UTF-8 is not text; a short one is repaired, as is a long one with little of it.
+#[test]
+fn a_long_line_that_is_mostly_no_text_is_left_out() {
+    let found = |text: &str, invalid: usize| {
+        let mut log = format!(r#"{{"type":"{text}","x":""#).into_bytes();
+        (0..invalid).for_each(|_| log.extend(b"\xFFy"));
+        log.extend(b"\"}\n");
+        let (mut processor, mut found) =
+            (Processor::new(Records, Transducer::new(locating(Names), memoryless(names))), vec![]);
+        processor.push(&log, |name| found.push(name));
+        processor.finish(|name| found.push(name));
+        found.pop().unwrap()
+    };
+    let long = "n".repeat(70_000);
+    assert_eq!(found("short", 2000), "short");
+    assert_eq!(found(&long, 900), long);
+    assert!(found(&long, 1100).contains("bytes"), "{}", found(&long, 1100));
+}
+
 #[test]
 fn nothing_is_read_once_the_reducer_is_done() {
     let log = b"{\"type\":\"a\"}\n{\"type\":\"stop\"}\n{\"type\":\"b\"}\n{\"type\":\"c\"}\n";
