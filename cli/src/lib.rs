@@ -25,6 +25,7 @@ mod malformed;
 mod mcp;
 mod only;
 mod options;
+mod origin;
 mod outputs;
 mod pace;
 mod pager;

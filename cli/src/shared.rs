@@ -13,6 +13,7 @@ pub use crate::{
     log::{Log, Recognition},
     logging::log_to_stderr,
     options::{parse_seconds, parse_size, width},
+    origin::{host, user},
     outputs::{Outputs, OutputsState, TrailRecords, whole_trails},
     place::DatabasePlace,
     signal::stop_flag,

@@ -188,6 +188,19 @@ fn a_month_of_retention_and_moves_changes_no_total() {
 }
 
 #[test]
+fn sessions_are_those_of_a_machine_and_of_a_user() {
+    let home = Home::new();
+    let all = home.json(&["sessions"]);
+    let [host, user] = ["host", "user"].map(|name| all[0][name].as_str().unwrap().to_owned());
+    assert!(!host.is_empty() && !user.is_empty());
+    assert_eq!(home.json(&["sessions", "--host", &host, "--user", &user]), all);
+    assert_eq!(home.json(&["sessions", "--host", "elsewhere"]).as_array().map(Vec::len), Some(0));
+    for row in home.json(&["usage", "--by", "host,user"]).as_array().unwrap() {
+        assert_eq!((row["host"].as_str(), row["user"].as_str()), (Some(&*host), Some(&*user)));
+    }
+}
+
+#[test]
 fn links_to_logs_and_to_folders_are_followed_once() {
     let home = Home::new();
     let all = |verb: &[&str]| home.json(verb);

@@ -8,7 +8,7 @@ use super::{Row, StoreError};
 /// The columns of the table `sources` that a checkpoint is read from.
 pub(crate) const COLUMNS: &str = "path, format, device, inode, size, modified_at, read_length, read_edges,
     line, \"offset\", state, complete, (SELECT task FROM sessions WHERE sessions.id = sources.session), changed_ns,
-    read_sha256, first_line";
+    read_sha256, first_line, host, user_name";
 
 /// Reads these columns.
 pub(crate) fn read(row: &dyn Row) -> Result<Checkpoint, StoreError> {
@@ -24,8 +24,14 @@ pub(crate) fn read(row: &dyn Row) -> Result<Checkpoint, StoreError> {
         content: digest(14)?,
         first_line: digest(15)?,
     };
-    let task = row.get(12)?;
-    let facts = SourceFacts { path: row.get(0)?, format: row.get(1)?, task, identity };
+    let facts = SourceFacts {
+        path: row.get(0)?,
+        format: row.get(1)?,
+        task: row.get(12)?,
+        host: row.get(16)?,
+        user: row.get(17)?,
+        identity,
+    };
     Ok(Checkpoint {
         facts,
         position: row.position(8)?,

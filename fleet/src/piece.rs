@@ -27,6 +27,8 @@ pub(crate) struct Piece<'a> {
     pub(crate) path: &'a str,
     /// The machine.
     pub(crate) host: &'a str,
+    /// The user whose file it is there, if the machine knows it.
+    pub(crate) user: Option<&'a str>,
     /// The task of its sessions, if specified.
     pub(crate) task: Option<&'a str>,
     /// At the beginning of a further file: how much of the previous file was shipped. Otherwise, bytes missing at the
@@ -50,6 +52,7 @@ impl<'a> Piece<'a> {
             header("path", self.path),
             header("host", self.host),
         ];
+        all.extend(self.user.map(|user| header("user", user)));
         all.extend(self.task.map(|task| header("task", task)));
         all.extend(self.before.map(|before| header("before", &before.to_string())));
         all.extend(self.created.map(|created| header("created", &created.to_string())));
@@ -73,6 +76,7 @@ impl<'a> Piece<'a> {
             format: header("format")?,
             path: header("path").unwrap_or_default(),
             host: header("host").unwrap_or_default(),
+            user: header("user"),
             task: header("task"),
             before: header("before").and_then(|before| before.parse().ok()),
             created: header("created").and_then(|created| created.parse().ok()),
@@ -143,6 +147,7 @@ mod tests {
             format: "droid",
             path: "/home/é/log.jsonl",
             host: "host",
+            user: Some("ada"),
             task: Some("a task"),
             before: Some(70),
             created: Some(1_760_000_000_000),

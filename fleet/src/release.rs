@@ -123,6 +123,7 @@ fn wake(
         format: "",
         path: "",
         host: "",
+        user: None,
         task: None,
         before: None,
         created: None,

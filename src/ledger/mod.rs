@@ -98,6 +98,12 @@ pub struct SourceFacts {
     pub format: String,
     /// The task that the work in the source belongs to, if it was given one.
     pub task: Option<String>,
+    /// The name of the machine that it is on, if that is known.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// The name of the user whose file it is, if that is known.
+    #[serde(default)]
+    pub user: Option<String>,
     /// The identity of the file.
     pub identity: Identity,
 }

@@ -51,6 +51,14 @@ pub(crate) struct Filters {
     #[arg(long, value_name = "ID", help_heading = "Filters", global = true)]
     pub(crate) task: Option<String>,
 
+    /// Machine of the log
+    #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
+    pub(crate) host: Option<String>,
+
+    /// User whose log it is
+    #[arg(long, value_name = "NAME", help_heading = "Filters", global = true)]
+    pub(crate) user: Option<String>,
+
     /// What the agent was allowed to do without asking, at some time
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(Allowed::NAMES))]
     #[arg(help_heading = "Filters", global = true)]
@@ -65,8 +73,8 @@ impl Filters {
 
     /// Whether any option excludes sessions.
     pub(crate) fn is_choice(&self) -> bool {
-        let Self { since, until, timezone: _, agent, project, model, branch, task, allowed } = self;
-        [since, until, agent, project, model, branch, task, allowed]
+        let Self { since, until, timezone: _, agent, project, model, branch, task, .. } = self;
+        [since, until, agent, project, model, branch, task, &self.host, &self.user, &self.allowed]
             .into_iter()
             .any(Option::is_some)
     }
@@ -98,6 +106,8 @@ impl Filters {
             ("--model", &self.model),
             ("--branch", &self.branch),
             ("--task", &self.task),
+            ("--host", &self.host),
+            ("--user", &self.user),
             ("--allowed", &self.allowed),
         ];
         refuse(&given, why)
@@ -112,13 +122,15 @@ impl Filters {
     /// The filter of sessions and of the time.
     pub(crate) fn chosen(&self) -> Result<SessionFilter, Error> {
         let period = when::period(self.since.as_deref(), self.until.as_deref(), &self.zone())?;
-        let Self { agent, project, model, branch, task, allowed, .. } = self.clone();
+        let Self { agent, project, model, branch, task, host, user, allowed, .. } = self.clone();
         Ok(SessionFilter {
             agent,
             project: project.as_deref().map(project::named),
             model,
             branch,
             task,
+            host,
+            user,
             allowed: allowed.and_then(|allowed| allowed.parse().ok()),
             period,
             grouping: Grouping::Trees,

@@ -43,13 +43,15 @@ pub(super) enum Dimension {
     Session,
     Model,
     Branch,
+    Host,
+    User,
     /// Input, output and what was cached.
     Kind,
 }
 
 impl Dimension {
     /// All of them, with their names in an address and for people.
-    pub(super) const ALL: [(Self, &'static str, &'static str); 8] = [
+    pub(super) const ALL: [(Self, &'static str, &'static str); 10] = [
         (Self::Day, "day", "Day"),
         (Self::Month, "month", "Month"),
         (Self::Agent, "agent", "Agent"),
@@ -57,6 +59,8 @@ impl Dimension {
         (Self::Session, "session", "Session"),
         (Self::Model, "model", "Model"),
         (Self::Branch, "branch", "Branch"),
+        (Self::Host, "host", "Host"),
+        (Self::User, "user", "User"),
         (Self::Kind, "kind", "Kind"),
     ];
 
@@ -84,6 +88,8 @@ impl Dimension {
             Self::Session => Some(By::Session),
             Self::Model => Some(By::Model),
             Self::Branch => Some(By::Branch),
+            Self::Host => Some(By::Host),
+            Self::User => Some(By::User),
             Self::Kind => None,
         }
     }

@@ -159,19 +159,19 @@ fn write_source(
 ) -> Result<i64, PostgresFailure> {
     let Commit { source, checkpoint, .. } = commit;
     let Checkpoint { facts, position, state, complete } = checkpoint;
-    let SourceFacts { path, format, task: _, identity } = facts;
+    let SourceFacts { path, format, task: _, host, user, identity } = facts;
     let sql = match id {
         None => {
             "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns, read_length,
-                                  read_edges, read_sha256, first_line, line, \"offset\", state, complete)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) RETURNING id"
+                                  read_edges, read_sha256, first_line, line, \"offset\", state, complete, host, user_name)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING id"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = $1, path = $2, format = $3, device = $4, inode = $5, size = $6, modified_at = $7,
                  changed_ns = $8, read_length = $9, read_edges = $10, read_sha256 = $11, first_line = $12, line = $13,
-                 \"offset\" = $14, state = $15, complete = $16
-             WHERE id = $17 RETURNING id"
+                 \"offset\" = $14, state = $15, complete = $16, host = $17, user_name = $18
+             WHERE id = $19 RETURNING id"
         }
     };
     let Position { line, offset } = *position;
@@ -185,7 +185,8 @@ fn write_source(
     let content = identity.content.map(|digest| digest.as_bytes().to_vec());
     let first_line = identity.first_line.map(|digest| digest.as_bytes().to_vec());
     let (line, offset) = (line.cast_signed(), offset.cast_signed());
-    let row: [super::statements::Argument<'_>; 16] = [
+    let (host, user) = (host.as_deref().map(text), user.as_deref().map(text));
+    let row: [super::statements::Argument<'_>; 18] = [
         &name,
         &path,
         &format,
@@ -202,6 +203,8 @@ fn write_source(
         &offset,
         &state,
         complete,
+        &host,
+        &user,
     ];
     let written = match &id {
         None => session.find(sql, &row, |row| row.get::<i64>(0))?,

@@ -22,10 +22,14 @@ CREATE TABLE sources (
     "offset"    BIGINT NOT NULL,        -- the same in bytes, counted from 0
     state       TEXT NOT NULL,          -- the executor's state there, JSON
     complete    BOOLEAN NOT NULL,
+    host        TEXT COLLATE "C",       -- the machine that it is on
+    user_name   TEXT COLLATE "C",       -- whose file it is there
     session     BIGINT,                 -- the latest session
     EXCLUDE USING hash (name WITH =)
 );
 CREATE INDEX sources_by_path ON sources USING hash (path);
+CREATE INDEX sources_by_host ON sources USING hash (host);
+CREATE INDEX sources_by_user_name ON sources USING hash (user_name);
 
 -- The marks stored with the rows, such as the offsets of a topic: committed together with the rows of the same events.
 CREATE TABLE outputs (

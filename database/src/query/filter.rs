@@ -53,6 +53,10 @@ pub struct SessionFilter {
     pub branch: Option<String>,
     /// The task.
     pub task: Option<String>,
+    /// The machine of its log.
+    pub host: Option<String>,
+    /// The user whose log it is there.
+    pub user: Option<String>,
     /// What the agent was allowed to do without asking, at some time.
     pub allowed: Option<Allowed>,
     /// The session's name.
@@ -132,6 +136,11 @@ impl SessionFilter {
         when(self.agent_name.clone(), &|name| format!("agent = {name}"));
         when(self.branch.clone(), &|branch| format!("{} = {branch}", fact("branch")));
         when(self.task.clone(), &|task| format!("task = {task}"));
+        let of_source = |column: &str, value: &str| {
+            format!("sessions.source IN (SELECT id FROM sources WHERE {column} = {value})")
+        };
+        when(self.host.clone(), &|host| of_source("host", host));
+        when(self.user.clone(), &|user| of_source("user_name", user));
         when(self.agent.clone(), &|agent| format!("instr(lower(agent), lower({agent})) = 1"));
         // A folder that the agent worked in is that of the project, or in it.
         when(self.project.as_deref().map(named), &|name| {

@@ -32,6 +32,10 @@ pub struct SessionRow {
     pub cwd: Option<String>,
     /// The root of the repository that the session worked in, else its folder.
     pub project: Option<String>,
+    /// The machine of its log.
+    pub host: Option<String>,
+    /// The user whose log it is there.
+    pub user: Option<String>,
     /// `success`, `failed`, `limit_reached` or `cancelled`.
     pub outcome: Option<String>,
     /// The reason of the outcome, in the words of its log.
@@ -272,7 +276,7 @@ impl dyn Store + '_ {
              members AS MATERIALIZED (SELECT session, root FROM everything WHERE root IN (SELECT id FROM found)),
              chosen AS MATERIALIZED ({chosen})
              SELECT sessions.id AS number, session_id AS session, task, {title} AS title, agent, {model} AS model,
-                    {cwd} AS cwd, {project} AS project, {outcome} AS outcome, {reason} AS reason,
+                    {cwd} AS cwd, {project} AS project, host, user_name AS \"user\", {outcome} AS outcome, {reason} AS reason,
                     coalesce({BEGAN}, {ENDED}, modified_at) AS began,
                     coalesce(found.latest, {ENDED}, {BEGAN}, modified_at) AS ended,
                     CASE WHEN coalesce({BEGAN}, {ENDED}) IS NOT NULL THEN 'stated'

@@ -90,9 +90,9 @@ impl dyn Store + '_ {
         let sql = format!(
             "{heads}
              SELECT part.id, part.session_id, part.parent_session_id, part.agent, {project}, {branch}, sessions.task,
-                    ({condition}) IS TRUE, part.started_at, sessions.session_id
+                    ({condition}) IS TRUE, part.started_at, sessions.session_id, host, user_name
              FROM everything JOIN sessions ON sessions.id = everything.root
-             JOIN sessions AS part ON part.id = everything.session
+             JOIN sessions AS part ON part.id = everything.session JOIN sources ON sources.id = part.source
              WHERE part.id IN (SELECT sessions.id FROM sessions WHERE {is_whole}) ORDER BY part.id",
             heads = Grouping::Trees.with_heads(),
             project = project(),
@@ -171,6 +171,8 @@ fn session(row: &dyn Row) -> Result<(i64, SessionUsage), StoreError> {
         project: row.text(4)?,
         branch: row.text(5)?,
         task: row.text(6)?,
+        host: row.text(10)?,
+        user: row.text(11)?,
         is_chosen: row.get(7)?,
         started_at: row.moment(8)?,
         root_session_id: row.get::<Option<String>>(9)?.map(Into::into),

@@ -207,7 +207,7 @@ fn write(
 ) -> rusqlite::Result<Receipt> {
     let Commit { source, checkpoint, output, expected: _ } = commit;
     let Checkpoint { facts, position, state, complete } = checkpoint;
-    let SourceFacts { path, format, task, identity } = facts;
+    let SourceFacts { path, format, task, host, user, identity } = facts;
     if let Some(id) = id {
         leave_file(transaction, id, commit)?;
     }
@@ -216,16 +216,16 @@ fn write(
         None => {
             "INSERT INTO sources (name, path, format, device, inode, size, modified_at, changed_ns,
                                   read_length, read_edges, read_sha256, first_line, line, offset,
-                                  state, complete, crc32, id, max_offset)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?14)"
+                                  state, complete, host, user_name, crc32, id, max_offset)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?14)"
         }
         Some(_) => {
             "UPDATE sources SET
                  name = ?1, path = ?2, format = ?3, device = ?4, inode = ?5, size = ?6,
                  modified_at = ?7, changed_ns = ?8, read_length = ?9, read_edges = ?10,
                  read_sha256 = ?11, first_line = ?12, line = ?13, offset = ?14, state = ?15,
-                 complete = ?16, crc32 = ?17, max_offset = max(max_offset, ?14)
-             WHERE id = ?18"
+                 complete = ?16, host = ?17, user_name = ?18, crc32 = ?19, max_offset = max(max_offset, ?14)
+             WHERE id = ?20"
         }
     };
     execute_summed(
@@ -247,6 +247,8 @@ fn write(
             position.offset.cast_signed(),
             state.get(),
             complete,
+            host,
+            user,
         ],
         id,
     )?;

@@ -20,6 +20,8 @@ CREATE TABLE sources (
     offset      INTEGER NOT NULL,       -- the same in bytes, counted from 0
     state       TEXT NOT NULL,          -- the executor's state there, JSON
     complete    INTEGER NOT NULL DEFAULT 0,
+    host        TEXT,                   -- the machine that it is on
+    user_name   TEXT,                   -- whose file it is there
     crc32       INTEGER NOT NULL,
     -- The one that goes on. Deferred, as SQLite would else prepare to undo the statement that sets it, and write out the
     -- search index for that.
@@ -32,6 +34,8 @@ CREATE TABLE sources (
 CREATE INDEX sources_by_path ON sources (path);
 CREATE INDEX sources_by_inode ON sources (inode, device);
 CREATE INDEX sources_by_session ON sources (session);
+CREATE INDEX sources_by_host ON sources (host);
+CREATE INDEX sources_by_user_name ON sources (user_name);
 CREATE INDEX sources_by_first_line ON sources (first_line);
 -- SQLite compares the index with the column, which no checksum covers.
 CREATE INDEX sources_by_max_offset ON sources (max_offset);

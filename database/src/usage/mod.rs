@@ -41,6 +41,12 @@ pub struct SessionUsage {
     pub branch: Option<Text>,
     /// The task of the session, which only a database states.
     pub task: Option<Text>,
+    /// The machine of its log, which only a database states.
+    #[serde(default)]
+    pub host: Option<Text>,
+    /// The user whose log it is there, which only a database states.
+    #[serde(default)]
+    pub user: Option<Text>,
     /// Whether the question is about the session. The others tell where a message counts, and who began a session.
     pub is_chosen: bool,
     /// The tokens, in the order of the log.

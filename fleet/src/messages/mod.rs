@@ -49,6 +49,9 @@ pub(crate) struct Reached {
     pub(crate) source: String,
     /// The machine of the log.
     pub(crate) host: String,
+    /// The user whose log it is, if the machine knows it.
+    #[serde(default)]
+    pub(crate) user: Option<String>,
     /// The path of the log on its machine.
     pub(crate) path: String,
     /// The format of the log.

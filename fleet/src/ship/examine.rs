@@ -155,20 +155,9 @@ pub(super) fn untaken_name(name: String, is_taken: impl Fn(&str) -> bool) -> Str
 
 /// The host name of this machine.
 pub(super) fn host_name() -> Result<String, Error> {
-    let name = node_name().filter(|name| !name.is_empty());
-    name.ok_or_else(|| {
+    foldline_cli::shared::host().ok_or_else(|| {
         Error::WrongUse("this machine has no host name; specify one with --host".to_owned())
     })
-}
-
-#[cfg(unix)]
-fn node_name() -> Option<String> {
-    Some(rustix::system::uname().nodename().to_string_lossy().into_owned())
-}
-
-#[cfg(not(unix))]
-fn node_name() -> Option<String> {
-    std::env::var("COMPUTERNAME").ok()
 }
 
 #[cfg(test)]

@@ -222,9 +222,10 @@ fn checkpoint(reached: Reached, extent: Extent) -> Checkpoint {
     let length = reached.position.offset;
     (identity.size, identity.read.length) = (length, length);
     let path = path(&reached);
-    let Reached { format, task, position, complete, .. } = reached;
+    let Reached { host, user, format, task, position, complete, .. } = reached;
     let task = task.map(|task| task.to_string());
-    let facts = SourceFacts { path, format, task, identity };
+    let host = Some(host).filter(|host| !host.is_empty());
+    let facts = SourceFacts { path, format, task, host, user, identity };
     let state = Json::of(&extent).unwrap_or_default();
     Checkpoint { facts, position, state, complete }
 }

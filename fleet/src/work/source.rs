@@ -103,6 +103,8 @@ impl Source {
             path: piece.path.to_owned(),
             format: format.to_owned(),
             task: piece.task.map(str::to_owned),
+            host: Some(piece.host.to_owned()).filter(|host| !host.is_empty()),
+            user: piece.user.map(str::to_owned),
             identity: Identity::default(),
         };
         let mut unfinished = Unfinished::default();
@@ -272,6 +274,7 @@ impl Source {
             version: VERSION,
             source: self.name.to_string(),
             host: self.sender.host.to_string(),
+            user: facts.user.clone(),
             path: facts.path.clone(),
             format: facts.format.clone(),
             task: facts.task.as_deref().map(TaskId::from),

@@ -224,6 +224,8 @@ impl Model {
             path: format!("/somewhere/{name}"),
             format: "made up".to_owned(),
             task: None,
+            host: self.made.is_multiple_of(2).then(|| format!("machine {}", self.made)),
+            user: self.made.is_multiple_of(3).then(|| format!("user {}", self.made)),
             identity: Identity {
                 device: Some(u64::MAX),
                 inode: Some(self.made),

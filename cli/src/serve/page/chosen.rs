@@ -21,10 +21,18 @@ pub(super) fn chosen(filter: &Filter, days: bool, address: &dyn Fn(&Filter) -> S
     let chips = [
         ("model", &filter.model, Filter { model: String::new(), ..without.clone() }),
         ("branch", &filter.branch, Filter { branch: String::new(), ..without.clone() }),
+        ("host", &filter.host, Filter { host: String::new(), ..without.clone() }),
+        ("user", &filter.user, Filter { user: String::new(), ..without.clone() }),
         ("days", &words, Filter { since: String::new(), until: String::new(), ..without }),
     ];
-    let fields =
-        [("model", &*filter.model), ("branch", &filter.branch), ("since", since), ("until", until)];
+    let fields = [
+        ("model", &*filter.model),
+        ("branch", &filter.branch),
+        ("host", &filter.host),
+        ("user", &filter.user),
+        ("since", since),
+        ("until", until),
+    ];
     html! {
         @for (name, value) in fields.into_iter().filter(|(name, value)| {
             !value.is_empty() && (days || !matches!(*name, "since" | "until"))

@@ -206,6 +206,8 @@ fn listed(filter: &Filter, by: Dimension, key: &str) -> Option<String> {
         Dimension::Project => Filter { project: key, ..all },
         Dimension::Model => Filter { model: key, ..all },
         Dimension::Branch => Filter { branch: key, ..all },
+        Dimension::Host => Filter { host: key, ..all },
+        Dimension::User => Filter { user: key, ..all },
         Dimension::Session => return Some(format!("/sessions/{}", escaped(&key))),
         Dimension::Kind => return None,
     };

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     error::Error,
     log::Log,
+    origin,
     outputs::TrailRecords,
     pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
@@ -317,6 +318,8 @@ impl<'p> OpenLog<'p> {
             path: plan.stored_path(),
             format: format.to_owned(),
             task: plan.task.clone(),
+            host: origin::host(),
+            user: origin::user(&plan.path),
             identity: Identity::default(),
         };
         let limits = SegmentLimits { size: reading.segment_size, ..SegmentLimits::default() };

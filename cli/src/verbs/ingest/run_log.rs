@@ -21,7 +21,7 @@ use super::{
     read::Segment,
     write,
 };
-use crate::{error::Error, exit, options::sentence_width, program::Program, sink::Sinks};
+use crate::{error::Error, exit, options::sentence_width, origin, program::Program, sink::Sinks};
 
 /// The log of an agent that is running, and the database that its rows are committed to.
 ///
@@ -75,7 +75,8 @@ impl RunLog {
         // The first commit rejects a name that is already used.
         let name = name.unwrap_or_else(|_| path.as_str().into());
         let (format, task) = (format.to_owned(), self.task.as_deref().map(Into::into));
-        (name, SourceFacts { path, format, task, ..SourceFacts::default() })
+        let (host, user) = (origin::host(), origin::user(&self.log));
+        (name, SourceFacts { path, format, task, host, user, ..SourceFacts::default() })
     }
 
     /// Commits the rows collected since the previous commit.

@@ -31,6 +31,10 @@ pub(crate) enum By {
     Task,
     /// Branch in version control
     Branch,
+    /// Machine of the log
+    Host,
+    /// User whose log it is
+    User,
 }
 
 impl By {
@@ -70,6 +74,8 @@ impl By {
             },
             Self::Task => text(&session.task),
             Self::Branch => text(&session.branch),
+            Self::Host => text(&session.host),
+            Self::User => text(&session.user),
         }
     }
 }

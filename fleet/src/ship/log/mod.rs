@@ -71,6 +71,8 @@ pub(super) struct ShippedLog {
     is_complete: bool,
     /// This run has found a hole.
     pub(super) has_lost: bool,
+    /// The user whose file it is.
+    user: Option<String>,
     /// The state of the path when it was last read to its end.
     pub(super) seen: Option<Look>,
     /// The last reported read error.
@@ -117,6 +119,7 @@ impl ShippedLog {
         Self {
             number,
             name: name.into(),
+            user: foldline_cli::shared::user(&path),
             sent_path: mask::path(&shown, common.masker.as_ref()),
             shown,
             path,
@@ -263,6 +266,7 @@ impl ShippedLog {
                 cutter,
                 follow,
                 flight,
+                user,
                 ..
             } = self;
             let Some(reading) = follow else { break };
@@ -275,6 +279,7 @@ impl ShippedLog {
                     format,
                     path: sent_path,
                     host: &common.host,
+                    user: user.as_deref(),
                     task: common.task.as_deref(),
                     before: ended.filter(|_| place.offset == 0),
                     created: created.filter(|_| *place == Place::default()),
@@ -345,7 +350,7 @@ impl ShippedLog {
         if self.is_complete {
             return Ok(());
         }
-        let Self { number, name, sent_path, format, place, cutter, flight, .. } = self;
+        let Self { number, name, sent_path, format, place, cutter, flight, user, .. } = self;
         let mut give = |bytes: &[u8], is_end| {
             let piece = Piece {
                 source: name.clone(),
@@ -353,6 +358,7 @@ impl ShippedLog {
                 format,
                 path: sent_path,
                 host: &common.host,
+                user: user.as_deref(),
                 task: common.task.as_deref(),
                 before: None,
                 created: None,
