@@ -40,6 +40,15 @@ pub(super) const PROCESS_EXIT_CODE: &str = "process.exit.code";
 pub(super) const PROCESS_WORKING_DIRECTORY: &str = "process.working_directory";
 pub(super) const VCS_HEAD_NAME: &str = "vcs.ref.head.name";
 
+pub(super) const SESSION_ID: &str = "session.id";
+
+// The conventions of OpenInference, by which Phoenix shows the kind of a span, and groups traces.
+pub(super) const INPUT_VALUE: &str = "input.value";
+pub(super) const OUTPUT_VALUE: &str = "output.value";
+pub(super) const SPAN_KIND: &str = "openinference.span.kind";
+/// [`SPAN_KIND`] of a turn, a sub-agent and a session.
+pub(super) const AGENT: &str = "AGENT";
+
 // Events and metrics.
 pub(super) const INFERENCE_EVENT: &str = "gen_ai.client.inference.operation.details";
 pub(super) const EXCEPTION_EVENT: &str = "gen_ai.client.operation.exception";
@@ -52,6 +61,8 @@ pub(super) const COST_BASIS: &str = "foldline.cost.basis";
 pub(super) const DERIVED: &str = "foldline.derived";
 pub(super) const COST_USD: &str = "foldline.cost.usd";
 pub(super) const ESTIMATED_COST_USD: &str = "foldline.cost.estimated_usd";
+pub(super) const PARENT_CALL: &str = "foldline.parent.tool.call.id";
+pub(super) const PARENT_CONVERSATION: &str = "foldline.parent.conversation.id";
 pub(super) const OBSERVED: &str = "foldline.observed";
 pub(super) const SESSION_OUTCOME: &str = "foldline.session.outcome";
 pub(super) const SESSION_TITLE: &str = "foldline.session.title";

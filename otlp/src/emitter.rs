@@ -15,8 +15,10 @@ use super::{
         RESPONSE_ID, RESPONSE_MODEL, WARNING_EVENT, WARNING_KIND, WARNING_MESSAGE, WARNING_SUBJECT,
     },
     metrics::Model,
-    session::{OtlpState, record},
-    signal::{Attributes, Moment, Severity, Signal, SpanId, Temporality},
+    session::OtlpState,
+    signal::{Attributes, Moment, Severity, Signal, Temporality},
+    span::record,
+    trace::{SpanContext, TraceScope},
     turn,
 };
 
@@ -100,6 +102,19 @@ impl Otlp {
         Self { temporality, ..self }
     }
 
+    /// States what a trace contains. By default, it is a turn.
+    #[must_use]
+    pub fn with_trace_scope(mut self, scope: TraceScope) -> Self {
+        self.session.scope = scope;
+        self
+    }
+
+    /// Ends the current turn, of which nothing has arrived for a while. What arrives later continues it, in the same
+    /// trace: a further span below that of the turn. Calls without a result stay open.
+    pub fn close_turn(&mut self) -> Batch<Signal> {
+        self.session.close_turn(self.has_content, self.temporality).into()
+    }
+
     /// The call that started the sub-agent of an entry. In a sub-agent's own log, it is the session.
     fn parent<'e>(&self, entry: &'e NormalizedEntry) -> Option<&'e CorrId> {
         let parent = entry.metadata.as_ref()?.parent_corr_id.as_ref()?;
@@ -154,15 +169,8 @@ impl Otlp {
         }
     }
 
-    /// Begins a turn, unless the agent has not answered the message before. Returns the one that ends.
     fn begin_turn(&mut self, at: Option<Timestamp>) -> Batch<Signal> {
-        let is_answered = self.session.turn.as_ref().is_some_and(|turn| turn.is_answered);
-        let ended =
-            if is_answered { self.session.end_turn(false, self.temporality) } else { Vec::new() };
-        let turn = self.session.turn_at(at);
-        turn.times.include(at);
-        turn.asked_at = at.or(turn.asked_at);
-        ended.into()
+        self.session.begin_turn(at, self.has_content, self.temporality).into()
     }
 
     fn ask(&mut self, text: &Text) {
@@ -201,13 +209,18 @@ impl Otlp {
         let is_final = tool.status.is_final();
         let ended = DomainEvent::UpdateToolCall { corr_id: corr_id.clone(), entry: entry.clone() };
         let span = self.session.note(self.parent(entry), ended.timestamp());
-        if !is_final {
-            self.session.open_call(corr_id, span, entry);
+        let Some(turn) = &mut self.session.turn else { return Batch::EMPTY };
+        if turn.ended.contains(corr_id) {
             return Batch::EMPTY;
         }
-        if let (Some(turn), Some(at)) = (&mut self.session.turn, ended.timestamp()) {
-            turn.asked_at = turn.asked_at.max(Some(at));
+        if !is_final {
+            if let Some(span) = span {
+                self.session.open_call(corr_id, span, entry);
+            }
+            return Batch::EMPTY;
         }
+        turn.asked_at = turn.asked_at.max(ended.timestamp());
+        turn.ended.insert(corr_id.clone());
         self.session.end_call(corr_id, span, entry, self.has_content).into()
     }
 
@@ -223,7 +236,7 @@ impl Otlp {
         if usage.is_zero() {
             return Batch::EMPTY;
         }
-        self.session.note(None, at);
+        let of = self.session.note(None, at);
         let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
         let asked = self.session.model(model);
         let estimated_cost = self.estimated_cost(&usage, asked.model.as_deref(), message_id, at);
@@ -232,7 +245,6 @@ impl Otlp {
         if let Some(usd) = estimated_cost {
             *turn.estimated_cost.get_or_insert(0.0) += usd;
         }
-        let of_turn = turn.span.clone();
         self.session.metrics.count_tokens(&asked, &usage);
         let costs = [(usage.cost_usd, CostBasis::Logged), (estimated_cost, CostBasis::Estimated)];
         for (usd, basis) in costs {
@@ -248,13 +260,8 @@ impl Otlp {
         let is_request = usage.input_tokens.is_some() || usage.output_tokens.is_some();
         let request = is_request.then(|| self.request(&asked, message_id, at, &attributes));
         let (span, request) = request.flatten().unzip();
-        let record = self.record_of(
-            span.unwrap_or(of_turn),
-            INFERENCE_EVENT,
-            Severity::Debug,
-            at,
-            attributes,
-        );
+        let of = span.or(of);
+        let record = self.record_of(of, INFERENCE_EVENT, Severity::Debug, at, attributes);
         request.into_iter().chain([record]).collect()
     }
 
@@ -265,15 +272,13 @@ impl Otlp {
         message_id: Option<&Text>,
         at: Option<Timestamp>,
         attributes: &Attributes,
-    ) -> Option<(SpanId, Signal)> {
+    ) -> Option<(SpanContext, Signal)> {
         self.session.requests += 1;
         let number = self.session.requests.to_string();
         let begun = at.map(|at| at.as_millis().to_string()).unwrap_or_default();
         let id = message_id.map(|id| id.decode()).unwrap_or_default();
-        let span = self.session.trace().span("request", &[&number, &begun, &id]);
         let attributes = self.session.asking(attributes.clone(), asked);
-        let signal = self.session.request(span.clone(), asked, at, attributes)?;
-        Some((span, signal))
+        self.session.request(&[&number, &begun, &id], asked, at, attributes)
     }
 
     /// The cost of tokens that the log states without a cost. Without a message, they may be those of several requests.
@@ -316,15 +321,14 @@ impl Otlp {
 
     fn record_of(
         &mut self,
-        span: SpanId,
+        of: Option<SpanContext>,
         event_name: &str,
         severity: Severity,
         at: Option<Timestamp>,
         attributes: Attributes,
     ) -> Signal {
         let attributes = self.session.common(attributes);
-        let trace = self.session.trace();
-        record(Some((trace, span)), event_name, severity, at.and_then(Moment::of), attributes)
+        record(of, event_name, severity, at.and_then(Moment::of), attributes)
     }
 }
 

@@ -6,22 +6,34 @@
 //!
 //! # Spans
 //!
+//! A trace is a turn: a message of the user, and everything until the next one. Its root is sent when the turn ends,
+//! which is long before a session does. `gen_ai.conversation.id` and `session.id` join the traces of a session. With
+//! [`TraceScope::Session`], a trace is a session.
+//!
 //! | span | for | parent |
 //! | --- | --- | --- |
-//! | `session` | a session, which is a trace | |
-//! | `invoke_agent AGENT` | a turn: from a message of the user to the last event before the next one | the session |
+//! | `invoke_agent AGENT` | a turn: from a message of the user to the last event before the next one | none, or the session |
 //! | `chat MODEL` | a request to a model, of which the log states the tokens; its beginning is derived: what it answers | the turn |
 //! | `execute_tool TOOL` | a tool call | the turn or the sub-agent that called it |
 //! | `invoke_agent TYPE` | a sub-agent, in the log of its parent | the call that started it |
+//! | `session` | a session that is a trace | |
 //!
-//! A sub-agent or a fork with a log of its own is a trace of its own, which links to the session that started it. A log
-//! that states only the tokens of a session has no spans: its log records are in the trace of the session.
+//! A session whose turns are traces has no span: a log record `foldline.session`, with its outcome, is emitted at its
+//! end. The log of a sub-agent answers one prompt, and is one trace. `foldline.parent.conversation.id` and
+//! `foldline.parent.tool.call.id` of a root name the session and the call that started a sub-agent or a fork with a log
+//! of its own, which cannot know the turn and so the trace of that call; the trace of a session links to it. A log that
+//! states only the tokens of a session has no spans, but log records.
 //!
 //! The ids of traces and spans are derived from the agent, the id of the session, the number and the time of a turn, and
 //! the id of a call. A replay, a live run and a copy of the log give the same ids: what is sent twice is the same span.
 //!
-//! A span is emitted when it ends. **Times are those of the log.** An end that the log does not state is that of the last
-//! event, and the span has `foldline.unfinished`. A call whose time or duration is not stated is a log record, an event
+//! [`Otlp::close_turn`] ends a turn of which nothing arrives any more. Its calls without a result stay open, and end below
+//! its root as if it were not closed. What else arrives before the next message of the user is a further span
+//! `invoke_agent AGENT`, below the root and in its trace.
+//!
+//! A span is emitted once, when it ends. **Times are those of the log.** An end that the log does not state is that of
+//! the last event, of the turn for a call, and the span has `foldline.unfinished`, and no status: it has not failed. A
+//! call whose time or duration is not stated is a log record, an event
 //! without a duration: `foldline.execute_tool`; likewise `foldline.invoke_agent` and `foldline.session`. A log that
 //! states no times at all has no spans, unless it is said when its events arrived.
 //!
@@ -48,7 +60,8 @@
 //! `foldline.warning.kind`, `foldline.warning.subject`, `foldline.observed` where times are those at which events
 //! arrived ([`Otlp::observe`]), and `foldline.derived` on a span whose
 //! beginning is derived. A provider that the log does not state is that of the model's name, or else the agent. `error.type` is the status of a call that did not end
-//! successfully: `failed`, `denied`, `cancelled`, `unfinished`.
+//! successfully: `failed`, `denied`, `cancelled`. `openinference.span.kind` is `AGENT`, `LLM` or `TOOL`, for views that know
+//! the conventions of OpenInference, such as Phoenix; so are `input.value` and `output.value` of a turn.
 //!
 //! # Content
 //!
@@ -65,10 +78,13 @@ mod metrics;
 mod request;
 mod session;
 mod signal;
+mod span;
+mod trace;
 mod turn;
 
 pub use self::{
     emitter::Otlp,
     request::{Request, Resource},
     signal::{Signal, Temporality},
+    trace::TraceScope,
 };

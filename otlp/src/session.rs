@@ -2,23 +2,20 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use foldline_domain::{CorrId, NormalizedEntry, Outcome, Session, Text, Timestamp, ToolUse};
+use foldline_domain::{
+    CorrId, NormalizedEntry, Outcome, Relation, Session, Text, Timestamp, ToolUse,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    convention::{
-        AGENT_NAME, AGENT_VERSION, CHAT, CONVERSATION_ID, DERIVED, INVOKE_AGENT, OBSERVED,
-        PROCESS_WORKING_DIRECTORY, PROVIDER_NAME, REQUEST_MODEL, SESSION, SESSION_OUTCOME,
-        SESSION_TITLE, UNFINISHED, VCS_HEAD_NAME, provider_of,
-    },
+    convention::{AGENT, CHAT, DERIVED, INVOKE_AGENT, SESSION, SPAN_KIND, UNFINISHED},
     metrics::{Metrics, Model},
-    signal::{
-        Attributes, Interval, Link, LogRecord, Moment, Severity, Signal, SignalData, Span, SpanId,
-        SpanKind, SpanStatus, Temporality, TraceId,
-    },
+    signal::{Attributes, Interval, Moment, Severity, Signal, SpanKind, Temporality},
+    span::{SpanParts, named, record},
+    trace::{SpanContext, TraceId, TraceScope},
     turn::{
-        AgentTurn, SubAgent, call_attributes, is_unfinished, starts_sub_agent, sub_agent_span,
-        tool_error, tool_name,
+        AgentTurn, SubAgent, call_attributes, call_span, is_unfinished, session_span,
+        starts_sub_agent, sub_agent_span, tool_error, tool_name,
     },
 };
 
@@ -26,8 +23,10 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtlpState {
     pub(super) facts: Session,
-    /// Set when it is needed first, and then kept.
-    trace: Option<TraceId>,
+    pub(super) scope: TraceScope,
+    /// The trace of the session, from which those of its turns are derived, and whether turns have one. Set when it is
+    /// needed first, and then kept.
+    trace: Option<(TraceId, bool)>,
     pub(super) times: Interval,
     /// Whether the log has entries. One that only states the tokens of a session has no spans: those are in the log with
     /// the conversation, which is the same trace.
@@ -36,6 +35,8 @@ pub struct OtlpState {
     /// The number of requests whose tokens the log states.
     pub(super) requests: u64,
     pub(super) turn: Option<AgentTurn>,
+    /// A turn that was closed before the next one began.
+    closed: Option<Box<AgentTurn>>,
     /// The calls without a result.
     pub(super) calls: BTreeMap<CorrId, PendingCall>,
     sub_agents: BTreeMap<CorrId, SubAgent>,
@@ -49,86 +50,122 @@ pub struct OtlpState {
 /// A call without a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingCall {
-    parent: SpanId,
+    parent: SpanContext,
     entry: Arc<NormalizedEntry>,
-}
-
-/// A span or, if the log does not state its times, a record: without its place in the session.
-struct SpanParts {
-    id: SpanId,
-    parent: Option<SpanId>,
-    name: String,
-    attributes: Attributes,
-    links: Vec<Link>,
-    is_failed: bool,
+    /// The end of its turn, if that has ended.
+    until: Option<Timestamp>,
 }
 
 impl OtlpState {
-    /// The trace of the session. Without an id, the time of its first event distinguishes it.
-    pub(super) fn trace(&mut self) -> TraceId {
-        let Self { trace, facts, times, .. } = self;
+    /// The trace of the session, and whether its turns are traces. Without an id, the time of its first event
+    /// distinguishes it. A sub-agent's log answers one prompt: it is one trace.
+    fn trace(&mut self) -> (TraceId, bool) {
+        let Self { trace, facts, times, scope, .. } = self;
         let made = trace.get_or_insert_with(|| {
             let agent = facts.agent.as_ref().map(Text::decode).unwrap_or_default();
-            match &facts.session_id {
+            let is_sub_agent =
+                facts.parent.as_ref().is_some_and(|it| it.relation == Relation::SubAgent);
+            let session = match &facts.session_id {
                 Some(id) => TraceId::of_session(&agent, &[id.as_str()]),
                 None => {
                     let first = times.first().map(|at| at.as_millis().to_string());
                     TraceId::of_session(&agent, &["without an id", &first.unwrap_or_default()])
                 }
-            }
+            };
+            (session, *scope == TraceScope::Turn && !is_sub_agent)
         });
         made.clone()
     }
 
-    /// The span of the whole session.
-    fn root(&mut self) -> SpanId {
-        root(&self.trace())
+    /// The span of the whole session, if it is one trace.
+    fn root(&mut self) -> Option<SpanContext> {
+        let (session, is_by_turn) = self.trace();
+        (!is_by_turn).then(|| session_span(&session))
     }
 
-    /// The trace and the span of the session, if the log has named it.
-    pub(super) fn named(&mut self) -> Option<(TraceId, SpanId)> {
+    /// The span of the session or of the current turn, if the log has named the session.
+    pub(super) fn named(&mut self) -> Option<SpanContext> {
         self.facts.session_id.as_ref()?;
-        Some((self.trace(), self.root()))
+        self.root().or_else(|| self.turn.as_ref().map(|turn| turn.context.clone()))
     }
 
     /// The current turn; it begins at this time if there is none.
     pub(super) fn turn_at(&mut self, at: Option<Timestamp>) -> &mut AgentTurn {
-        let trace = self.trace();
-        let Self { turn, turns, .. } = self;
+        let (session, is_by_turn) = self.trace();
+        let begun = at.or_else(|| self.arrived.last().filter(|_| self.is_observed()));
+        let Self { turn, turns, closed, .. } = self;
         turn.get_or_insert_with(|| {
+            if let Some(closed) = closed.take() {
+                return closed.continuation();
+            }
             *turns += 1;
-            AgentTurn::new(&trace, *turns, at)
+            let mut turn = AgentTurn::new(&session, is_by_turn, *turns, begun);
+            turn.asked_at = at;
+            turn
         })
     }
 
-    /// Notes an event of the agent: its time, and that the agent works. Returns the span that it belongs to.
-    pub(super) fn note(&mut self, parent: Option<&CorrId>, at: Option<Timestamp>) -> SpanId {
+    /// Begins a turn with a message of the user, unless the agent has not answered the one before. Returns the end of
+    /// that.
+    pub(super) fn begin_turn(
+        &mut self,
+        at: Option<Timestamp>,
+        has_content: bool,
+        temporality: Temporality,
+    ) -> Vec<Signal> {
+        let is_answered = self.turn.as_ref().is_some_and(|turn| turn.is_answered);
+        let ended = match is_answered {
+            true => self.end_turn(false, has_content, temporality),
+            false => Vec::new(),
+        };
+        if self.turn.is_none() {
+            self.closed = None;
+        }
+        let turn = self.turn_at(at);
+        turn.times.include(at);
+        turn.asked_at = at.or(turn.asked_at);
+        ended
+    }
+
+    /// Notes an event of the agent: its time, and that the agent works. Returns the span that it belongs to, unless that
+    /// is in another log.
+    pub(super) fn note(
+        &mut self,
+        parent: Option<&CorrId>,
+        at: Option<Timestamp>,
+    ) -> Option<SpanContext> {
         let arrived = self.arrived.last();
         let turn = self.turn_at(at);
         turn.is_answered = true;
         turn.times.include(at);
         turn.arrived.include(arrived);
-        let span = turn.span.clone();
+        let turn = turn.context.clone();
         if !self.has_entries {
             return self.root();
         }
-        let Some(call) = parent else { return span };
-        let trace = self.trace();
-        let sub_agent = self.sub_agents.entry(call.clone()).or_default();
+        let Some(call) = parent else { return Some(turn) };
+        let caller = self.calls.get(call);
+        let begun = caller.map_or(&turn, |caller| &caller.parent).clone();
+        let sub_agent = self.sub_agents.entry(call.clone()).or_insert_with(|| SubAgent::new(begun));
         sub_agent.has_events = true;
         sub_agent.times.include(at);
         sub_agent.arrived.include(arrived);
-        if let Some(tool) = self.calls.get(call).and_then(|call| call.entry.tool()) {
+        if let Some(tool) = caller.and_then(|caller| caller.entry.tool()) {
             sub_agent.call(tool);
         }
-        sub_agent_span(&trace, call)
+        Some(sub_agent_span(&sub_agent.turn.trace_id, call))
     }
 
     /// Notes that a call may have started a sub-agent.
-    fn note_call(&mut self, id: &CorrId, tool: &ToolUse) {
+    fn note_call(&mut self, id: &CorrId, parent: &SpanContext, tool: &ToolUse) {
         if starts_sub_agent(tool) {
-            self.sub_agents.entry(id.clone()).or_default().call(tool);
-        } else if let Some(sub_agent) = self.sub_agents.get_mut(id) {
+            let begun = || SubAgent::new(parent.clone());
+            self.sub_agents.entry(id.clone()).or_insert_with(begun);
+        }
+        // A sub-agent that began in another turn is not below this call.
+        if let Some(sub_agent) = self.sub_agents.get_mut(id)
+            && sub_agent.turn.trace_id == parent.trace_id
+        {
             sub_agent.call(tool);
         }
     }
@@ -139,7 +176,7 @@ impl OtlpState {
     }
 
     /// Whether the times are those at which events arrived, as the log states none.
-    fn is_observed(&self) -> bool {
+    pub(super) fn is_observed(&self) -> bool {
         self.times.first().is_none() && self.arrived.first().is_some()
     }
 
@@ -154,47 +191,59 @@ impl OtlpState {
     }
 
     /// Remembers a call without a result, which belongs to this span.
-    pub(super) fn open_call(&mut self, id: &CorrId, parent: SpanId, entry: &Arc<NormalizedEntry>) {
-        let parent = self.calls.remove(id).map_or(parent, |open| open.parent);
-        self.calls.insert(id.clone(), PendingCall { parent, entry: Arc::clone(entry) });
+    pub(super) fn open_call(
+        &mut self,
+        id: &CorrId,
+        parent: SpanContext,
+        entry: &Arc<NormalizedEntry>,
+    ) {
+        let opened = PendingCall { parent, entry: Arc::clone(entry), until: None };
+        self.calls.entry(id.clone()).or_insert(opened).entry = Arc::clone(entry);
     }
 
     /// The span of a call that has ended, or will not end; and of the sub-agent that it started.
     pub(super) fn end_call(
         &mut self,
         id: &CorrId,
-        parent: SpanId,
+        parent: Option<SpanContext>,
         entry: &NormalizedEntry,
         has_content: bool,
     ) -> Vec<Signal> {
-        let parent = self.calls.remove(id).map_or(parent, |open| open.parent);
+        let (parent, until) = match self.calls.remove(id) {
+            Some(open) => (open.parent, open.until),
+            None => match parent {
+                Some(parent) => (parent, None),
+                None => return Vec::new(),
+            },
+        };
         let Some(tool) = entry.tool() else { return Vec::new() };
-        self.note_call(id, tool);
+        self.note_call(id, &parent, tool);
         let (name, is_failed) = (tool_name(tool), tool_error(tool).is_some());
         if let Some(millis) = tool.duration_ms {
             self.metrics.count_call(&name, tool_error(tool), millis);
         }
         let attributes = self.common(call_attributes(id, tool, has_content));
         let parts = SpanParts {
-            id: self.trace().span("call", &[id.as_str()]),
-            parent: Some(parent),
+            context: call_span(&parent.trace_id, id),
+            parent: Some(parent.span_id),
             name: format!("execute_tool {name}"),
             attributes,
             links: Vec::new(),
             is_failed,
         };
         let began = entry.timestamp.and_then(Moment::of);
-        let times = began.and_then(|began| Some((began, self.end_of(began, tool)?)));
-        let call = self.signal(parts, times, began);
+        let times = began.and_then(|began| Some((began, self.end_of(began, until, tool)?)));
+        let call = parts.signal(times, began);
         [Some(call), self.end_sub_agent(id)].into_iter().flatten().collect()
     }
 
-    /// The end of a call, if the log states its duration. That of a call without a result is the last time of the log.
-    fn end_of(&self, began: Moment, tool: &ToolUse) -> Option<Moment> {
+    /// The end of a call, if the log states its duration. That of a call without a result is the end of its turn.
+    fn end_of(&self, began: Moment, until: Option<Timestamp>, tool: &ToolUse) -> Option<Moment> {
         match tool.duration_ms {
             Some(millis) => began.after(millis),
             None if is_unfinished(tool) => {
-                self.session_times().last().and_then(Moment::of).map(|last| last.max(began))
+                let last = until.or_else(|| self.session_times().last());
+                last.and_then(Moment::of).map(|last| last.max(began))
             }
             None => None,
         }
@@ -202,7 +251,6 @@ impl OtlpState {
 
     /// The span of a sub-agent, unless it was emitted, or did nothing.
     fn end_sub_agent(&mut self, id: &CorrId) -> Option<Signal> {
-        let trace = self.trace();
         let is_observed = self.is_observed();
         let sub_agent = self
             .sub_agents
@@ -212,40 +260,52 @@ impl OtlpState {
         let attributes = sub_agent.attributes();
         let (stated, arrived) = (sub_agent.times, sub_agent.arrived);
         let times = if is_observed { arrived } else { stated };
+        let trace = &sub_agent.turn.trace_id;
         let parts = SpanParts {
-            id: sub_agent_span(&trace, id),
+            context: sub_agent_span(trace, id),
             parent: Some(match sub_agent.is_called {
-                true => trace.span("call", &[id.as_str()]),
-                false => root(&trace),
+                true => call_span(trace, id).span_id,
+                false => sub_agent.turn.span_id.clone(),
             }),
             name: named(INVOKE_AGENT, sub_agent.name.as_deref()),
             attributes: self.conversation(attributes),
             links: Vec::new(),
             is_failed: false,
         };
-        Some(self.signal(parts, times.moments(), None))
+        Some(parts.signal(times.moments(), None))
     }
 
     /// The span of the current turn, and the metrics. `is_last` if the session ends with it.
-    pub(super) fn end_turn(&mut self, is_last: bool, temporality: Temporality) -> Vec<Signal> {
+    pub(super) fn end_turn(
+        &mut self,
+        is_last: bool,
+        has_content: bool,
+        temporality: Temporality,
+    ) -> Vec<Signal> {
         let Some(turn) = self.turn.take() else { return Vec::new() };
         let is_unfinished = is_last && !self.states_its_end();
         let agent = self.facts.agent.as_ref().map(|agent| agent.decode().into_owned());
-        let parts = SpanParts {
-            id: turn.span.clone(),
-            parent: Some(self.root()),
-            name: named(INVOKE_AGENT, agent.as_deref()),
-            attributes: self
-                .common(turn.attributes())
-                .with_known(UNFINISHED, is_unfinished.then_some(true)),
-            links: Vec::new(),
-            is_failed: false,
+        let attributes = self.common(turn.attributes());
+        let (_, is_by_turn) = self.trace();
+        let attributes = match is_by_turn {
+            true => self.of_session(attributes, has_content),
+            false => attributes,
         };
         let times = if self.is_observed() { turn.arrived } else { turn.times };
-        let times = times.moments();
+        for call in self.calls.values_mut() {
+            call.until = call.until.or(times.last());
+        }
+        let parts = SpanParts {
+            context: turn.context,
+            parent: turn.parent,
+            name: named(INVOKE_AGENT, agent.as_deref()),
+            attributes: attributes.with_known(UNFINISHED, is_unfinished.then_some(true)),
+            links: Vec::new(),
+            is_failed: is_by_turn && is_last && self.facts.outcome == Some(Outcome::Failed),
+        };
         let mut signals = Vec::new();
         if self.has_entries {
-            signals.push(self.signal(parts, times, None));
+            signals.push(parts.signal(times.moments(), None));
         }
         // A further attribute that the log states later would begin another series.
         let common = self.named_agent(Attributes::default());
@@ -253,15 +313,29 @@ impl OtlpState {
         signals
     }
 
+    /// Closes the current turn, of which nothing arrives any more. What arrives nevertheless continues it.
+    pub(super) fn close_turn(
+        &mut self,
+        has_content: bool,
+        temporality: Temporality,
+    ) -> Vec<Signal> {
+        let closed = self.turn.clone().map(Box::new);
+        let ended = self.end_turn(false, has_content, temporality);
+        self.closed = closed.or_else(|| self.closed.take());
+        ended
+    }
+
     /// Everything that has not ended, and the session itself.
     pub(super) fn end(&mut self, has_content: bool, temporality: Temporality) -> Vec<Signal> {
         let mut signals = Vec::new();
-        for (id, PendingCall { parent, entry }) in std::mem::take(&mut self.calls) {
-            signals.extend(self.end_call(&id, parent, &entry, has_content));
+        for (id, call) in std::mem::take(&mut self.calls) {
+            let PendingCall { parent, entry, .. } = call.clone();
+            self.calls.insert(id.clone(), call);
+            signals.extend(self.end_call(&id, Some(parent), &entry, has_content));
         }
         let sub_agents: Vec<_> = self.sub_agents.keys().cloned().collect();
         signals.extend(sub_agents.iter().filter_map(|id| self.end_sub_agent(id)));
-        signals.extend(self.end_turn(true, temporality));
+        signals.extend(self.end_turn(true, has_content, temporality));
         if self.has_entries {
             signals.push(self.whole(has_content));
         }
@@ -272,167 +346,66 @@ impl OtlpState {
     /// earliest, with what it answers.
     pub(super) fn request(
         &mut self,
-        id: SpanId,
+        key: &[&str],
         model: &Model,
         at: Option<Timestamp>,
         attributes: Attributes,
-    ) -> Option<Signal> {
+    ) -> Option<(SpanContext, Signal)> {
         let turn = self.turn.as_mut().filter(|_| self.has_entries)?;
         let mut times = Interval::default();
         times.include(at);
         times.include(turn.asked_at.filter(|asked| at.is_some_and(|at| *asked <= at)));
-        let (parent, times) = (turn.span.clone(), times.moments()?);
+        let SpanContext { trace_id, span_id } = turn.context.clone();
+        let (context, times) = (trace_id.context("request", key), times.moments()?);
         // A further report of the same answer.
         turn.asked_at = at;
         let parts = SpanParts {
-            id,
-            parent: Some(parent),
+            context: context.clone(),
+            parent: Some(span_id),
             name: named(CHAT, model.model.as_deref()),
-            attributes: attributes.with(DERIVED, true),
+            attributes: attributes.with(SPAN_KIND, "LLM").with(DERIVED, true),
             links: Vec::new(),
             is_failed: false,
         };
-        Some(self.timed(parts, SpanKind::Client, times))
+        Some((context, parts.timed(SpanKind::Client, times)))
     }
 
-    /// The span of the session.
+    /// The span of the session; or a record of it, if its turns are traces.
     fn whole(&mut self, has_content: bool) -> Signal {
-        let facts = &self.facts;
-        let outcome = facts.outcome.map(Outcome::as_str);
-        let mut attributes = Attributes::default()
-            .with_known(SESSION_OUTCOME, outcome)
+        // Without a model: a view would take the session for a request to it.
+        let attributes = self.of_agent(Attributes::default());
+        let attributes = self
+            .of_session(attributes, has_content)
             .with_known(UNFINISHED, (!self.states_its_end()).then_some(true));
-        if has_content {
-            let text = |text: &Option<Text>| text.as_ref().map(|text| text.decode().into_owned());
-            attributes = attributes
-                .with_known(SESSION_TITLE, text(&facts.title))
-                .with_known(PROCESS_WORKING_DIRECTORY, text(&facts.cwd))
-                .with_known(VCS_HEAD_NAME, text(&facts.branch));
-        }
-        // A sub-agent's or a fork's own log: its session is a trace of its own, linked to the call that started it.
-        let link = facts.parent.as_ref().map(|parent| {
-            let agent = facts.agent.as_ref().map(Text::decode).unwrap_or_default();
-            let trace_id = TraceId::of_session(&agent, &[parent.session_id.as_str()]);
-            let call = parent.corr_id.as_ref().map(|call| trace_id.span("call", &[call.as_str()]));
-            Link { span_id: call.unwrap_or_else(|| root(&trace_id)), trace_id }
-        });
+        let is_failed = self.facts.outcome == Some(Outcome::Failed);
+        let Some(context) = self.root() else {
+            let severity = if is_failed { Severity::Warn } else { Severity::Info };
+            let ended = self.session_times().last().and_then(Moment::of);
+            return record(None, "foldline.session", severity, ended, attributes);
+        };
         let parts = SpanParts {
-            id: self.root(),
+            context,
             parent: None,
             name: SESSION.to_owned(),
-            // Without a model: a view would take the session for a request to it.
-            attributes: self.of_agent(attributes),
-            links: link.into_iter().collect(),
-            is_failed: self.facts.outcome == Some(Outcome::Failed),
+            attributes: attributes.with(SPAN_KIND, AGENT),
+            links: self.link_to_parent().into_iter().collect(),
+            is_failed,
         };
-        let times = self.session_times().moments();
-        self.signal(parts, times, None)
+        parts.signal(self.session_times().moments(), None)
+    }
+
+    /// The call that started a sub-agent or a fork with a log of its own, if the log states in which trace it is.
+    fn link_to_parent(&self) -> Option<SpanContext> {
+        let facts = &self.facts;
+        let parent = facts.parent.as_ref().filter(|_| self.scope == TraceScope::Session)?;
+        let agent = facts.agent.as_ref().map(Text::decode).unwrap_or_default();
+        let trace = TraceId::of_session(&agent, &[parent.session_id.as_str()]);
+        let call = parent.corr_id.as_ref().map(|call| call_span(&trace, call));
+        Some(call.unwrap_or_else(|| session_span(&trace)))
     }
 
     /// Whether the log says that the session has ended.
     fn states_its_end(&self) -> bool {
         self.facts.outcome.is_some() || self.facts.ended_at.is_some()
     }
-
-    /// Adds the attributes that the spans within the session have.
-    pub(super) fn common(&self, attributes: Attributes) -> Attributes {
-        self.asking(attributes, &self.model(None))
-    }
-
-    /// Adds the same attributes for a request to this model.
-    pub(super) fn asking(
-        &self,
-        attributes: Attributes,
-        Model { provider, model }: &Model,
-    ) -> Attributes {
-        self.of_agent(attributes)
-            .with(PROVIDER_NAME, provider.as_str())
-            .with_known(REQUEST_MODEL, model.as_deref())
-    }
-
-    /// The model of a request, or else of the session, and who provides it.
-    pub(super) fn model(&self, of_request: Option<&Text>) -> Model {
-        let Session { model, provider, agent, .. } = &self.facts;
-        let text = |text: &Text| text.decode().into_owned();
-        let model = of_request.or(model.as_ref()).map(text);
-        let agent = agent.as_ref().map(text);
-        let provider = provider.as_ref().map(text);
-        let provider = provider.unwrap_or_else(|| provider_of(model.as_deref(), agent.as_deref()));
-        Model { provider, model }
-    }
-
-    fn of_agent(&self, attributes: Attributes) -> Attributes {
-        let version = self.facts.version.as_ref().map(|version| version.decode().into_owned());
-        let is_observed = self.is_observed().then_some(true);
-        let attributes = attributes.with_known(OBSERVED, is_observed);
-        self.named_agent(attributes.with_known(AGENT_VERSION, version))
-    }
-
-    fn named_agent(&self, attributes: Attributes) -> Attributes {
-        let agent = self.facts.agent.as_ref().map(|agent| agent.decode().into_owned());
-        self.conversation(attributes.with_known(AGENT_NAME, agent))
-    }
-
-    fn conversation(&self, attributes: Attributes) -> Attributes {
-        let id = self.facts.session_id.as_ref().map(|id| id.as_str().to_owned());
-        attributes.with_known(CONVERSATION_ID, id)
-    }
-
-    /// A span if the log states its times, else a record of what would have been the span, which its children name.
-    fn signal(
-        &mut self,
-        parts: SpanParts,
-        times: Option<(Moment, Moment)>,
-        at: Option<Moment>,
-    ) -> Signal {
-        let Some(times) = times else {
-            let SpanParts { id, name, attributes, is_failed, .. } = parts;
-            let trace_id = self.trace();
-            let severity = if is_failed { Severity::Warn } else { Severity::Info };
-            let event_name = format!("foldline.{}", name.split(' ').next().unwrap_or_default());
-            return record(Some((trace_id, id)), &event_name, severity, at, attributes);
-        };
-        self.timed(parts, SpanKind::Internal, times)
-    }
-
-    fn timed(&mut self, parts: SpanParts, kind: SpanKind, times: (Moment, Moment)) -> Signal {
-        let SpanParts { id, parent, name, attributes, links, is_failed } = parts;
-        let (trace_id, (start_time_unix_nano, end_time_unix_nano)) = (self.trace(), times);
-        Signal(SignalData::Span(Box::new(Span {
-            trace_id,
-            span_id: id,
-            parent_span_id: parent,
-            name,
-            kind,
-            start_time_unix_nano,
-            end_time_unix_nano,
-            attributes,
-            links,
-            status: is_failed.then_some(SpanStatus::ERROR),
-        })))
-    }
-}
-
-/// A log record, which belongs to a span if that is known.
-pub(super) fn record(
-    of: Option<(TraceId, SpanId)>,
-    event_name: &str,
-    severity_number: Severity,
-    time_unix_nano: Option<Moment>,
-    attributes: Attributes,
-) -> Signal {
-    let event_name = event_name.to_owned();
-    let (trace_id, span_id) = of.unzip();
-    let record =
-        LogRecord { time_unix_nano, severity_number, attributes, trace_id, span_id, event_name };
-    Signal(SignalData::Log(Box::new(record)))
-}
-
-fn root(trace: &TraceId) -> SpanId {
-    trace.span("session", &[])
-}
-
-/// `invoke_agent NAME`, as the conventions name spans.
-fn named(operation: &str, name: Option<&str>) -> String {
-    name.map_or_else(|| operation.to_owned(), |name| format!("{operation} {name}"))
 }

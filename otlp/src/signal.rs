@@ -1,8 +1,9 @@
-//! [`Signal`]: a span, a log record or a metric, in the form of OTLP/JSON; its ids, times and attributes.
+//! [`Signal`]: a span, a log record or a metric, in the form of OTLP/JSON; its times and attributes.
 
-use foldline::position::Digest;
 use foldline_domain::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
+
+use super::trace::{SpanContext, SpanId};
 
 /// A span, a log record, or a metric with one data point: what an [`Otlp`](super::Otlp) emits. A
 /// [`Resource`](super::Resource) makes a request of it.
@@ -20,8 +21,8 @@ pub(super) enum SignalData {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Span {
-    pub(super) trace_id: TraceId,
-    pub(super) span_id: SpanId,
+    #[serde(flatten)]
+    pub(super) context: SpanContext,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent_span_id: Option<SpanId>,
     pub(super) name: String,
@@ -31,7 +32,7 @@ pub(super) struct Span {
     #[serde(skip_serializing_if = "Attributes::is_empty")]
     pub(super) attributes: Attributes,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<SpanContext>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<SpanStatus>,
 }
@@ -53,14 +54,6 @@ impl From<SpanKind> for u8 {
     }
 }
 
-/// A link to a span of another trace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Link {
-    pub(super) trace_id: TraceId,
-    pub(super) span_id: SpanId,
-}
-
 /// The status of a span that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct SpanStatus {
@@ -80,10 +73,8 @@ pub(super) struct LogRecord {
     pub(super) severity_number: Severity,
     #[serde(skip_serializing_if = "Attributes::is_empty")]
     pub(super) attributes: Attributes,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) trace_id: Option<TraceId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) span_id: Option<SpanId>,
+    #[serde(flatten)]
+    pub(super) of: Option<SpanContext>,
     pub(super) event_name: String,
 }
 
@@ -286,44 +277,6 @@ pub(super) fn as_string<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_str(number)
-}
-
-/// The identifier of a trace: 32 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct TraceId(String);
-
-/// The identifier of a span: 16 hexadecimal digits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct SpanId(String);
-
-impl TraceId {
-    /// The trace of a session. `name` distinguishes the sessions of an agent.
-    pub(super) fn of_session(agent: &str, name: &[&str]) -> Self {
-        let parts: Vec<_> =
-            ["foldline trace", agent].into_iter().chain(name.iter().copied()).collect();
-        Self(digits(&parts, 32))
-    }
-
-    /// The span of this trace that is named by its kind and a key.
-    pub(super) fn span(&self, kind: &str, key: &[&str]) -> SpanId {
-        let parts: Vec<_> =
-            [self.0.as_str(), kind].into_iter().chain(key.iter().copied()).collect();
-        SpanId(digits(&parts, 16))
-    }
-}
-
-/// The first digits of the SHA-256 of the parts. Each part is preceded by its length, so that no two lists of parts have
-/// the same text.
-fn digits(parts: &[&str], count: usize) -> String {
-    let mut text = String::new();
-    for part in parts {
-        text.push_str(&part.len().to_string());
-        text.push(':');
-        text.push_str(part);
-    }
-    Digest::of(text.as_bytes()).to_hex().as_str().chars().take(count).collect()
 }
 
 /// Nanoseconds since 1970. OTLP has no time before, and none after the year 2554.

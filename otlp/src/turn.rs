@@ -1,5 +1,7 @@
 //! [`AgentTurn`]: what a user's message makes the agent do, with the sub-agents and the calls in it.
 
+use std::collections::BTreeSet;
+
 use foldline_domain::{
     ActionType, CommandExitStatus, CorrId, Timestamp, TokenUsage, ToolStatus, ToolUse,
 };
@@ -7,13 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     convention::{
-        AGENT_NAME, CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, ERROR_TYPE,
-        ESTIMATED_COST_USD, EXECUTE_TOOL, INPUT_MESSAGES, INPUT_TOKENS, INVOKE_AGENT,
-        MCP_METHOD_NAME, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS, PROCESS_COMMAND_LINE,
-        PROCESS_EXIT_CODE, REASONING_TOKENS, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
-        TOOL_KIND, TOOL_NAME, TOOL_STATUS, TOOL_TYPE, TURN, UNFINISHED,
+        AGENT, AGENT_NAME, CACHE_CREATION_TOKENS, CACHE_READ_TOKENS, COST_USD, ERROR_TYPE,
+        ESTIMATED_COST_USD, EXECUTE_TOOL, INPUT_MESSAGES, INPUT_TOKENS, INPUT_VALUE, INVOKE_AGENT,
+        MCP_METHOD_NAME, OPERATION_NAME, OUTPUT_MESSAGES, OUTPUT_TOKENS, OUTPUT_VALUE,
+        PROCESS_COMMAND_LINE, PROCESS_EXIT_CODE, REASONING_TOKENS, SPAN_KIND, TOOL_CALL_ARGUMENTS,
+        TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_KIND, TOOL_NAME, TOOL_STATUS, TOOL_TYPE, TURN,
+        UNFINISHED,
     },
-    signal::{Attributes, Interval, SpanId, TraceId},
+    signal::{Attributes, Interval},
+    trace::{SpanContext, SpanId, TraceId},
 };
 
 /// A turn that has not ended.
@@ -21,7 +25,13 @@ use super::{
 pub(super) struct AgentTurn {
     /// 1, 2, 3, ... in the session.
     pub(super) number: u64,
-    pub(super) span: SpanId,
+    pub(super) context: SpanContext,
+    /// The span of the session, or the one that this turn continues.
+    pub(super) parent: Option<SpanId>,
+    /// How often it was closed, and went on.
+    continuations: u64,
+    /// The calls that have ended in it: a span is sent once.
+    pub(super) ended: BTreeSet<CorrId>,
     pub(super) times: Interval,
     /// The times at which its events arrived, if they were said.
     pub(super) arrived: Interval,
@@ -38,22 +48,57 @@ pub(super) struct AgentTurn {
 }
 
 impl AgentTurn {
-    /// A turn that begins at this time. The time is part of its identity: an agent may continue a session in another log,
-    /// where turns are numbered from 1 again.
-    pub(super) fn new(trace: &TraceId, number: u64, at: Option<Timestamp>) -> Self {
-        let begun = at.map(|at| at.as_millis().to_string()).unwrap_or_default();
-        let span = trace.span("turn", &[&number.to_string(), &begun]);
+    /// A turn of a session that begins at this time. The time is part of its identity: an agent may continue a session
+    /// in another log, where turns are numbered from 1 again.
+    pub(super) fn new(
+        session: &TraceId,
+        is_trace: bool,
+        number: u64,
+        begun: Option<Timestamp>,
+    ) -> Self {
+        let begun = begun.map(|at| at.as_millis().to_string()).unwrap_or_default();
+        let span_id = session.span("turn", &[&number.to_string(), &begun]);
+        let (trace_id, parent) = match is_trace {
+            true => (session.of_turn(&span_id), None),
+            false => (session.clone(), Some(session_span(session).span_id)),
+        };
         Self {
             number,
-            span,
+            context: SpanContext { trace_id, span_id },
+            parent,
+            continuations: 0,
+            ended: BTreeSet::new(),
             times: Interval::default(),
             arrived: Interval::default(),
             is_answered: false,
             usage: TokenUsage::default(),
             estimated_cost: None,
-            asked_at: at,
+            asked_at: None,
             input: Vec::new(),
             output: None,
+        }
+    }
+
+    /// What follows after this turn was closed: a span of its own below the span of the turn, which was sent.
+    pub(super) fn continuation(&self) -> Self {
+        let SpanContext { trace_id, span_id } = &self.context;
+        let begun = match &self.parent {
+            Some(begun) if self.continuations > 0 => begun.clone(),
+            _ => span_id.clone(),
+        };
+        let continuations = self.continuations + 1;
+        let key = [begun.as_str(), &continuations.to_string()];
+        Self {
+            context: trace_id.context("continuation", &key),
+            parent: Some(begun),
+            continuations,
+            times: Interval::default(),
+            arrived: Interval::default(),
+            usage: TokenUsage::default(),
+            estimated_cost: None,
+            input: Vec::new(),
+            output: None,
+            ..self.clone()
         }
     }
 
@@ -69,11 +114,15 @@ impl AgentTurn {
 
     /// The attributes of the turn without those of its session.
     pub(super) fn attributes(&self) -> Attributes {
-        let attributes =
-            Attributes::default().with(OPERATION_NAME, INVOKE_AGENT).with(TURN, self.number);
+        let attributes = Attributes::default()
+            .with(OPERATION_NAME, INVOKE_AGENT)
+            .with(SPAN_KIND, AGENT)
+            .with(TURN, self.number);
         usage(attributes, &self.usage, self.estimated_cost)
             .with_known(INPUT_MESSAGES, messages("user", &self.input))
             .with_known(OUTPUT_MESSAGES, messages("assistant", self.output.as_slice()))
+            .with_known(INPUT_VALUE, (!self.input.is_empty()).then(|| self.input.join("\n")))
+            .with_known(OUTPUT_VALUE, self.output.as_deref())
     }
 }
 
@@ -114,8 +163,10 @@ fn messages(role: &'static str, texts: &[String]) -> Option<String> {
 }
 
 /// What is known of a sub-agent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SubAgent {
+    /// The turn in which it began.
+    pub(super) turn: SpanContext,
     /// The times of its events.
     pub(super) times: Interval,
     /// The times at which they arrived, if they were said.
@@ -131,6 +182,18 @@ pub(super) struct SubAgent {
 }
 
 impl SubAgent {
+    pub(super) fn new(turn: SpanContext) -> Self {
+        Self {
+            turn,
+            times: Interval::default(),
+            arrived: Interval::default(),
+            name: None,
+            is_called: false,
+            has_events: false,
+            is_emitted: false,
+        }
+    }
+
     /// Takes what a call says of the sub-agent that it starts.
     pub(super) fn call(&mut self, tool: &ToolUse) {
         self.is_called = true;
@@ -143,6 +206,7 @@ impl SubAgent {
     pub(super) fn attributes(&self) -> Attributes {
         Attributes::default()
             .with(OPERATION_NAME, INVOKE_AGENT)
+            .with(SPAN_KIND, AGENT)
             .with_known(AGENT_NAME, self.name.as_deref())
     }
 }
@@ -152,9 +216,19 @@ pub(super) fn starts_sub_agent(tool: &ToolUse) -> bool {
     matches!(tool.action_type, ActionType::TaskCreate { .. })
 }
 
+/// The span of a session that is one trace.
+pub(super) fn session_span(session: &TraceId) -> SpanContext {
+    session.context("session", &[])
+}
+
+/// The span of a call.
+pub(super) fn call_span(trace: &TraceId, call: &CorrId) -> SpanContext {
+    trace.context("call", &[call.as_str()])
+}
+
 /// The span of the sub-agent that this call started.
-pub(super) fn sub_agent_span(trace: &TraceId, call: &CorrId) -> SpanId {
-    trace.span("sub-agent", &[call.as_str()])
+pub(super) fn sub_agent_span(trace: &TraceId, call: &CorrId) -> SpanContext {
+    trace.context("sub-agent", &[call.as_str()])
 }
 
 /// The name of the tool, or of the action if the log states no name.
@@ -163,9 +237,10 @@ pub(super) fn tool_name(tool: &ToolUse) -> String {
     if name.trim().is_empty() { tool.action_type.name().to_owned() } else { name.into_owned() }
 }
 
-/// The type of the error, if the call failed.
+/// The type of the error, if the call failed. A call without a result has not failed.
 pub(super) fn tool_error(tool: &ToolUse) -> Option<&'static str> {
-    tool.status.is_failure().then(|| tool.status.name())
+    let is_failure = tool.status.is_failure() && tool.status != ToolStatus::Unfinished;
+    is_failure.then(|| tool.status.name())
 }
 
 /// Whether the log has no result of the call.
@@ -179,6 +254,7 @@ pub(super) fn call_attributes(corr_id: &CorrId, tool: &ToolUse, has_content: boo
     let is_mcp = is_mcp_tool(&name);
     let attributes = Attributes::default()
         .with(OPERATION_NAME, EXECUTE_TOOL)
+        .with(SPAN_KIND, "TOOL")
         .with(TOOL_NAME, name)
         .with(TOOL_CALL_ID, corr_id.as_str())
         .with(TOOL_TYPE, if is_mcp { "extension" } else { "function" })

@@ -321,7 +321,7 @@ fn records_without_a_time_have_that_of_their_arrival() {
         assert!(foldline(arguments).output().unwrap().status.success());
         let names = observed_spans(&out);
         let count = |name: &str| names.iter().filter(|it| it.starts_with(name)).count();
-        assert_eq!((count("session"), count("invoke_agent codex")), (1, 1), "{names:?}");
+        assert_eq!((count("session"), count("invoke_agent codex")), (0, 1), "{names:?}");
         assert!(count("execute_tool command_execution") > 3, "{names:?}");
     }
 }
@@ -349,6 +349,36 @@ fn wrong_uses_are_refused() {
     let output = grpc.env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("http/protobuf or http/json"), "{}", stderr(&output));
+}
+
+/// The traces of a file, and the number of spans called `session`.
+fn traces(scope: &str) -> (usize, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("otlp.jsonl");
+    let mut command = replay(file.to_str().unwrap());
+    assert!(command.env("FOLDLINE_OTLP_TRACE", scope).output().unwrap().status.success());
+    let lines = lines(&file);
+    let spans =
+        lines.iter().filter_map(|line| line.pointer("/resourceSpans/0/scopeSpans/0/spans/0"));
+    let (mut traces, mut sessions) = (std::collections::BTreeSet::new(), 0);
+    for span in spans {
+        traces.insert(span["traceId"].to_string());
+        sessions += usize::from(span["name"] == "session");
+    }
+    (traces.len(), sessions)
+}
+
+#[test]
+fn a_trace_is_a_turn_or_a_session() {
+    assert_eq!(traces("session"), (1, 1));
+    assert_eq!(traces("turn"), (1, 0));
+    let wrong = replay("/dev/null").env("FOLDLINE_OTLP_TRACE", "day").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        stderr(&wrong).contains("FOLDLINE_OTLP_TRACE is turn or session"),
+        "{}",
+        stderr(&wrong)
+    );
 }
 
 /// Tokens of input and output: the last points of each series of a file.

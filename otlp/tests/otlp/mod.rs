@@ -3,3 +3,4 @@
 mod conventions;
 mod signals;
 mod spans;
+mod turns;

@@ -90,7 +90,7 @@ fn facts(of: &Value, depth: usize, text: &mut String) {
 }
 
 #[test]
-fn a_session_is_a_trace() {
+fn a_sub_agents_session_is_a_trace() {
     insta::assert_snapshot!("otlp__session", tree(&of_fixture("droid-session", "session.jsonl")));
 }
 

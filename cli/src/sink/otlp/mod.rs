@@ -37,11 +37,13 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     let ContentArgs { content, redact } = options.content;
     // A wrong preference was refused when the options were read.
     let temporality = options.variables.temporality().unwrap_or_default();
+    let scope = options.variables.trace_scope().unwrap_or_default();
     let arrival = options.arrival;
     let session = move || {
         let session = Otlp::default()
             .with_prices(Cow::Borrowed(Prices::builtin()))
-            .with_temporality(temporality);
+            .with_temporality(temporality)
+            .with_trace_scope(scope);
         let session = if content { session.with_content() } else { session };
         Arriving { session, arrival }
     };

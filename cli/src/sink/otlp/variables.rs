@@ -1,12 +1,12 @@
-//! [`Variables`]: the standard environment variables of OpenTelemetry.
+//! [`Variables`]: the environment variables of OpenTelemetry: the standard ones, and those of this program.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use foldline_otlp::{Resource, Temporality};
+use foldline_otlp::{Resource, Temporality, TraceScope};
 
 use crate::error::Error;
 
-/// The environment variables whose names begin with `OTEL_`. An empty one counts as absent.
+/// The environment variables whose names begin with `OTEL_` or `FOLDLINE_OTLP_`. An empty one counts as absent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
@@ -15,7 +15,8 @@ impl Variables {
     pub(crate) fn of_process() -> Self {
         let named = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
-            (name.starts_with("OTEL_") && !value.trim().is_empty()).then_some((name, value))
+            let is_ours = ["OTEL_", "FOLDLINE_OTLP_"].iter().any(|prefix| name.starts_with(prefix));
+            (is_ours && !value.trim().is_empty()).then_some((name, value))
         };
         Self(std::env::vars_os().filter_map(named).collect())
     }
@@ -40,6 +41,7 @@ impl Variables {
     /// Checks the variables that every OTLP output uses.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.temporality()?;
+        self.trace_scope()?;
         self.pairs(RESOURCE_ATTRIBUTES).map(drop)
     }
 
@@ -52,6 +54,15 @@ impl Variables {
             Some(_) => {
                 Err(Error::WrongUse(format!("{TEMPORALITY} is cumulative, delta or lowmemory")))
             }
+        }
+    }
+
+    /// What a trace contains.
+    pub(super) fn trace_scope(&self) -> Result<TraceScope, Error> {
+        match self.get(TRACE) {
+            None | Some("turn") => Ok(TraceScope::Turn),
+            Some("session") => Ok(TraceScope::Session),
+            Some(_) => Err(Error::WrongUse(format!("{TRACE} is turn or session"))),
         }
     }
 
@@ -73,6 +84,7 @@ impl Variables {
 
 const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+const TRACE: &str = "FOLDLINE_OTLP_TRACE";
 const SERVICE_NAME: &str = "service.name";
 
 /// Decodes `%20` and the like; `None` if that is not UTF-8, or not complete.
@@ -127,6 +139,14 @@ mod tests {
         assert_eq!(Variables::default().temporality().ok(), Some(Temporality::Cumulative));
         assert_eq!(preferred("Delta").ok(), Some(Temporality::Delta));
         assert!(preferred("sum").is_err());
+    }
+
+    #[test]
+    fn a_trace_is_a_turn_unless_it_is_a_session() {
+        let scope = |value| Variables::from([(TRACE, value)]).trace_scope();
+        assert_eq!(Variables::default().trace_scope().ok(), Some(TraceScope::Turn));
+        assert_eq!(scope("session").ok(), Some(TraceScope::Session));
+        assert!(scope("day").is_err() && Variables::from([(TRACE, "day")]).check().is_err());
     }
 
     #[test]
