@@ -6,7 +6,7 @@ use clap::Args;
 use foldline_domain::DynEmitter;
 use foldline_render::transcript::TranscriptStyle;
 
-use super::otlp::{Arrival, Variables};
+use super::otlp::{Arrival, Variables, Wake};
 use crate::error::Error;
 
 /// The destination of a sink.
@@ -25,6 +25,8 @@ pub(crate) struct SinkOptions {
     pub(crate) variables: Variables,
     /// When the records arrive, for OpenTelemetry.
     pub(crate) arrival: Arrival,
+    /// What wakes an emitter of OpenTelemetry when nothing arrives any more.
+    pub(crate) wake: Wake,
     /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
     #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "a file needs no patience"))]
     pub(crate) is_patient: bool,
@@ -34,7 +36,8 @@ impl SinkOptions {
     /// Options without those of OpenTelemetry, which come from the command line and the environment.
     pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
         let (variables, arrival) = (Variables::of_process(), Arrival::Unknown);
-        Self { style, log, content, variables, arrival, is_patient: false }
+        let wake = Wake::default();
+        Self { style, log, content, variables, arrival, wake, is_patient: false }
     }
 }
 

@@ -1,12 +1,17 @@
 //! [`Sinks`]: the sinks of a run, in one fan-out.
 
-use std::{collections::BTreeMap, fmt, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use foldline::{
     processor::Counts,
     transduce::{Batch, Emitter, Fault, Guarded, Resume, guard},
 };
-use foldline_domain::{DomainEvent, DynEmitter, Json, Located};
+use foldline_domain::{DomainEvent, DynEmitter, Json, Located, Position};
 use foldline_render::terminal::neutralise_line;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +20,7 @@ use super::otlp::Collector;
 use super::{ChosenSink, SinkOutput};
 use super::{
     kind::{SinkKind, SinkOptions, Writer},
+    otlp::{Arrival, Wake},
     spool::{SharedSpool, Written},
 };
 use crate::{error::Error, say::say};
@@ -29,10 +35,22 @@ pub(crate) struct Sinks {
     /// Sinks without a stored memory when the others were resumed.
     new: Vec<&'static str>,
     hashes_lines: bool,
+    wake: Wake,
+    /// When turns end of which nothing arrives any more, if the log is followed.
+    idle: Option<Idle>,
+}
+
+/// The time without events.
+struct Idle {
+    limit: Duration,
+    /// The last event since turns were closed.
+    since: Option<Instant>,
 }
 
 struct Running {
     name: &'static str,
+    /// Whether its turns can be closed.
+    has_turns: bool,
     /// `None` if it could not be made.
     sink: Option<Guarded<DynEmitter>>,
     /// The destination of a sink that does not write directly.
@@ -56,8 +74,7 @@ pub(crate) enum Memory {
 impl Sinks {
     /// Adds a sink that writes to `writer`.
     pub(crate) fn add(&mut self, kind: &SinkKind, options: &SinkOptions, writer: Writer) {
-        self.hashes_lines |= kind.hashes_lines;
-        self.running.push(Running::new(kind.name, || kind.make(options, writer), None));
+        self.push(kind, options, writer, None);
     }
 
     /// Adds a further sink with its destination. `create` opens a file.
@@ -87,8 +104,42 @@ impl Sinks {
     pub(crate) fn gather(&mut self, kind: &SinkKind, options: &SinkOptions, folder: Option<&Path>) {
         let spool = SharedSpool::new(folder);
         let writer = Box::new(spool.clone());
+        self.push(kind, options, writer, Some(spool));
+    }
+
+    fn push(
+        &mut self,
+        kind: &SinkKind,
+        options: &SinkOptions,
+        writer: Writer,
+        gathered: Option<SharedSpool>,
+    ) {
         self.hashes_lines |= kind.hashes_lines;
-        self.running.push(Running::new(kind.name, || kind.make(options, writer), Some(spool)));
+        let options = SinkOptions { wake: self.wake.clone(), ..options.clone() };
+        if kind.can_be_sent && options.arrival == Arrival::Now {
+            // A wrong time was refused when the options were read.
+            let limit = options.variables.idle().unwrap_or(Duration::MAX);
+            self.idle = Some(Idle { limit, since: None });
+        }
+        self.running.push(Running::new(kind, || kind.make(&options, writer), gathered));
+    }
+
+    /// Ends the turns of a followed log of which nothing has arrived for a while.
+    pub(crate) fn close_idle(&mut self) -> Batch<Written> {
+        let Some(Idle { limit, since }) = &mut self.idle else { return Batch::EMPTY };
+        match since.take_if(|since| since.elapsed() >= *limit) {
+            Some(_) => self.close_turns(),
+            None => Batch::EMPTY,
+        }
+    }
+
+    /// Ends the turns of which nothing arrives any more.
+    pub(crate) fn close_turns(&mut self) -> Batch<Written> {
+        let waking = Located::new(Position::default(), DomainEvent::SessionEnded);
+        self.wake.set(true);
+        let written = self.each(|running| running.has_turns, |sink| sink.emit(&waking));
+        self.wake.set(false);
+        written
     }
 
     /// Whether the events of a sink need the digests of their lines.
@@ -96,13 +147,15 @@ impl Sinks {
         self.hashes_lines
     }
 
-    /// Calls every sink that works, and returns what it wrote.
+    /// Calls these of the sinks that work, and returns what they wrote.
     fn each(
         &mut self,
+        is_called: fn(&Running) -> bool,
         mut call: impl FnMut(&mut Guarded<DynEmitter>) -> Batch<Result<io::Error, Fault>>,
     ) -> Batch<Written> {
         let mut written = Batch::EMPTY;
-        for running in self.running.iter_mut().filter(|running| !running.has_stopped()) {
+        let is_called = |running: &&mut Running| is_called(running) && !running.has_stopped();
+        for running in self.running.iter_mut().filter(is_called) {
             let failures = running.sink.as_mut().map(&mut call);
             running.note(failures.unwrap_or_default());
             written.extend(running.written());
@@ -172,7 +225,7 @@ fn caught<T>(call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 
 impl Running {
     fn new(
-        name: &'static str,
+        kind: &SinkKind,
         make: impl FnOnce() -> DynEmitter,
         gathered: Option<SharedSpool>,
     ) -> Self {
@@ -181,7 +234,8 @@ impl Running {
             Err(error) => (None, Some(error)),
         };
         Self {
-            name,
+            name: kind.name,
+            has_turns: kind.can_be_sent,
             sink,
             gathered,
             #[cfg(feature = "otlp")]
@@ -237,11 +291,14 @@ impl Running {
 /// The output is what sinks wrote that do not write directly.
 impl Emitter<Located<DomainEvent>, Written> for Sinks {
     fn emit(&mut self, event: &Located<DomainEvent>) -> Batch<Written> {
-        self.each(|sink| sink.emit(event))
+        if let Some(idle) = &mut self.idle {
+            idle.since = Some(Instant::now());
+        }
+        self.each(|_| true, |sink| sink.emit(event))
     }
 
     fn finish(&mut self) -> Batch<Written> {
-        self.each(Emitter::<Located<DomainEvent>, _>::finish)
+        self.each(|_| true, Emitter::<Located<DomainEvent>, _>::finish)
     }
 }
 

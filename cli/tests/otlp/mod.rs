@@ -242,6 +242,49 @@ fn spans_arrive_while_the_log_grows() {
     assert_eq!(signals(requests.iter().map(|request| &request.body)), expected());
 }
 
+/// A turn ends after a time without events, and an answer after that continues it.
+#[test]
+fn a_quiet_turn_is_closed_and_continued() {
+    let collector = Collector::start(|_, _| taken());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.jsonl");
+    let log = fs::read_to_string(example()).unwrap();
+    let half = log
+        .rfind("{\"type\":\"completion")
+        .unwrap_or_else(|| log.trim_end().rfind('\n').unwrap() + 1);
+    fs::write(&path, &log[..half]).unwrap();
+    let sink = format!("otlp={}", collector.address);
+    let follow =
+        ["replay", path.to_str().unwrap(), "--format", "metrics", "--sink", &sink, "--follow"];
+    let mut child = foldline(&follow)
+        .env("FOLDLINE_OTLP_IDLE", "1")
+        .args(["--idle-exit", "4"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let roots = |requests: &[collector::Request]| {
+        let all = signals(requests.iter().map(|request| &request.body));
+        all[0]
+            .iter()
+            .filter(|span| span.contains("invoke_agent droid"))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    collector.wait_for(|requests| roots(requests).len() == 1);
+    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&log.as_bytes()[half..]).unwrap();
+    assert!(child.wait().unwrap().success());
+    let roots = roots(&collector.requests());
+    let spans: Vec<Value> = roots.iter().map(|span| serde_json::from_str(span).unwrap()).collect();
+    assert_eq!(spans.len(), 2, "{roots:?}");
+    let (root, further) = match spans[0].get("parentSpanId") {
+        None => (&spans[0], &spans[1]),
+        Some(_) => (&spans[1], &spans[0]),
+    };
+    assert_eq!((root.get("parentSpanId"), &root["traceId"]), (None, &further["traceId"]));
+    assert_eq!(further["parentSpanId"], root["spanId"]);
+}
+
 #[test]
 fn an_ingest_and_a_resumed_replay_write_the_same_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,6 +4,7 @@
 //! [`Collector`] sends them, several in one request. A collector that is away never stops the run, nor slows it.
 
 mod arrival;
+mod closing;
 #[cfg(feature = "otlp")]
 mod collector;
 #[cfg(feature = "otlp")]
@@ -23,11 +24,12 @@ use foldline_domain::{DynEmitter, SessionKey, lines::Lines, per_session, pricing
 use foldline_otlp::{Otlp, Signal};
 use foldline_render::redact::Redact;
 
-use self::arrival::Arriving;
+use self::{arrival::Arriving, closing::Closing};
 #[cfg(feature = "otlp")]
 pub(crate) use self::{collector::Collector, endpoint::Endpoints};
 use super::kind::{ContentArgs, SinkOptions, Writer};
 pub(crate) use arrival::Arrival;
+pub(crate) use closing::Wake;
 pub(crate) use variables::Variables;
 
 /// The consumer that writes lines of OTLP/JSON.
@@ -38,7 +40,7 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     // A wrong preference was refused when the options were read.
     let temporality = options.variables.temporality().unwrap_or_default();
     let scope = options.variables.trace_scope().unwrap_or_default();
-    let arrival = options.arrival;
+    let (arrival, wake) = (options.arrival, options.wake.clone());
     let session = move || {
         let session = Otlp::default()
             .with_prices(Cow::Borrowed(Prices::builtin()))
@@ -49,12 +51,14 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     };
     match redact {
         false => {
-            let signals = per_session(move |_| by_item(session()));
+            let sessions = per_session(move |_| by_item(session()));
+            let signals = Closing { sessions, wake };
             DynEmitter::new(Lines::json(map(signals, lines), writer))
         }
         // What was replaced is not stored, so it cannot be resumed.
         true => {
-            let signals = per_session(move |_| by_item(Redact::new(session())));
+            let sessions = per_session(move |_| by_item(Redact::new(session())));
+            let signals = Closing { sessions, wake };
             DynEmitter::whole(Lines::json(map(signals, lines), writer), |_, _| {})
         }
     }

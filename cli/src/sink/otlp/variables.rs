@@ -1,6 +1,6 @@
 //! [`Variables`]: the environment variables of OpenTelemetry: the standard ones, and those of this program.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use foldline_otlp::{Resource, Temporality, TraceScope};
 
@@ -42,6 +42,7 @@ impl Variables {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.temporality()?;
         self.trace_scope()?;
+        self.idle()?;
         self.pairs(RESOURCE_ATTRIBUTES).map(drop)
     }
 
@@ -66,6 +67,13 @@ impl Variables {
         }
     }
 
+    /// The time without events after which a turn ends that is followed.
+    pub(crate) fn idle(&self) -> Result<Duration, Error> {
+        let seconds = self.get(IDLE).map_or(Some(300), |seconds| seconds.parse().ok());
+        let seconds = seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        seconds.ok_or_else(|| Error::WrongUse(format!("{IDLE} is a number of seconds, at least 1")))
+    }
+
     /// The resource that they describe. By default, the service is `foldline`.
     pub(super) fn resource(&self) -> Resource {
         let mut resource = Resource::default();
@@ -84,6 +92,7 @@ impl Variables {
 
 const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+const IDLE: &str = "FOLDLINE_OTLP_IDLE";
 const TRACE: &str = "FOLDLINE_OTLP_TRACE";
 const SERVICE_NAME: &str = "service.name";
 
@@ -147,6 +156,14 @@ mod tests {
         assert_eq!(Variables::default().trace_scope().ok(), Some(TraceScope::Turn));
         assert_eq!(scope("session").ok(), Some(TraceScope::Session));
         assert!(scope("day").is_err() && Variables::from([(TRACE, "day")]).check().is_err());
+    }
+
+    #[test]
+    fn a_turn_ends_after_five_minutes_without_events() {
+        let idle = |value| Variables::from([(IDLE, value)]).idle();
+        assert_eq!(Variables::default().idle().ok(), Some(Duration::from_secs(300)));
+        assert_eq!(idle("20").ok(), Some(Duration::from_secs(20)));
+        assert!(["0", "-1", "1m"].into_iter().all(|wrong| idle(wrong).is_err()));
     }
 
     #[test]

@@ -172,7 +172,8 @@ impl Replay<'_> {
                 Moved::Noticed(notice) | Moved::NextFile(notice) => {
                     Log::report(&self.args.file, &notice);
                 }
-                Moved::Read(_) | Moved::Idle => {}
+                Moved::Read(_) => {}
+                Moved::Idle => self.close_idle(outputs)?,
                 Moved::End | Moved::Done => break,
             }
         }
@@ -223,6 +224,16 @@ impl Replay<'_> {
             pipeline::emitter_mut(self.segments.processor_mut()).1.sinks_mut(),
             self.chosen,
         )
+    }
+
+    /// Writes what ends because nothing arrives any more.
+    fn close_idle(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
+        let sinks = pipeline::emitter_mut(self.segments.processor_mut()).1.sinks_mut();
+        let mut closed = Gathered::default();
+        sinks.close_idle().drain_with(|written| closed.add(written));
+        let Self { ledger, out, journal, .. } = self;
+        let written = outputs.write(closed, ledger);
+        written.map_err(|error| error.or_ledger(|error| ledger_error(error, out, journal)))
     }
 
     /// Stores a checkpoint, once all output before it is on the disk.

@@ -85,7 +85,11 @@ fn plain(
                 flush(pipeline::emitter_mut(&mut processor))?;
             }
             Moved::Noticed(notice) | Moved::NextFile(notice) => Log::report(&args.file, &notice),
-            Moved::Idle => {}
+            Moved::Idle => {
+                // Sinks that write directly emit nothing.
+                let _ = pipeline::emitter_mut(&mut processor).1.sinks_mut().close_idle();
+                flush(pipeline::emitter_mut(&mut processor))?;
+            }
             Moved::End | Moved::Done => break,
         }
     }

@@ -53,6 +53,7 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
             Ok(heard) => heard,
             Err(RecvTimeoutError::Timeout) => {
                 session.collect();
+                session.close_idle();
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => break,

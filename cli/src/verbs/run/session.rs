@@ -99,6 +99,16 @@ impl<'p> Session<'p> {
         }
     }
 
+    /// Ends what is open of which nothing arrives any more.
+    pub(super) fn close_idle(&mut self) {
+        if let Reading::Known(_, segments) = &mut self.reading {
+            let consumers = pipeline::emitter_mut(segments.processor_mut());
+            // Sinks that write directly emit nothing.
+            let _ = consumers.sinks.close_idle();
+            consumers.sinks.flush();
+        }
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match &mut self.log {
             Some((path, log)) => log.write_all(bytes).map_err(|error| Error::output(path, &error)),
