@@ -36,6 +36,8 @@ pub(super) const ERROR_TYPE: &str = "error.type";
 pub(super) const EXCEPTION_MESSAGE: &str = "exception.message";
 pub(super) const EXCEPTION_TYPE: &str = "exception.type";
 pub(super) const PROCESS_COMMAND_LINE: &str = "process.command_line";
+pub(super) const PROCESS_EXECUTABLE_NAME: &str = "process.executable.name";
+pub(super) const PROCESS_PID: &str = "process.pid";
 pub(super) const PROCESS_EXIT_CODE: &str = "process.exit.code";
 pub(super) const PROCESS_WORKING_DIRECTORY: &str = "process.working_directory";
 pub(super) const VCS_HEAD_NAME: &str = "vcs.ref.head.name";
@@ -74,6 +76,8 @@ pub(super) const WARNING_EVENT: &str = "foldline.warning";
 pub(super) const WARNING_KIND: &str = "foldline.warning.kind";
 pub(super) const WARNING_MESSAGE: &str = "foldline.warning.message";
 pub(super) const WARNING_SUBJECT: &str = "foldline.warning.subject";
+/// The name of the span from the end of a turn to the next message of the user.
+pub(super) const WAIT: &str = "wait_for_user";
 /// The name of the span of a session.
 pub(super) const SESSION: &str = "session";
 

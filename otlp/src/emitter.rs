@@ -16,9 +16,9 @@ use super::{
     },
     metrics::Model,
     session::OtlpState,
-    signal::{Attributes, Moment, Severity, Signal, Temporality},
+    signal::{Attributes, Moment, Severity, Signal, SignalData, Temporality},
     span::record,
-    trace::{SpanContext, TraceScope},
+    trace::{SpanContext, TraceParent, TraceScope},
     turn,
 };
 
@@ -51,6 +51,7 @@ pub struct Otlp {
     temporality: Temporality,
     prices: Option<Cow<'static, Prices>>,
     observed: Option<Timestamp>,
+    caller: Option<TraceParent>,
     session: OtlpState,
 }
 
@@ -109,10 +110,43 @@ impl Otlp {
         self
     }
 
+    /// States the span that the agent works for. A session that is a trace is in the trace of that span, and below it.
+    /// The roots of turns, which are traces of their own, link to it.
+    #[must_use]
+    pub fn with_caller(self, caller: Option<TraceParent>) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// The signals of the session, in the trace of the caller, or with links to it.
+    fn called(&self, signals: Batch<Signal>) -> Batch<Signal> {
+        let Some(TraceParent { context, state, .. }) = &self.caller else { return signals };
+        let is_joined = self.session.scope == TraceScope::Session;
+        signals.map(|mut signal| {
+            match &mut signal.0 {
+                SignalData::Span(span) if is_joined => {
+                    span.context.trace_id = context.trace_id.clone();
+                    span.trace_state.clone_from(state);
+                    span.parent_span_id.get_or_insert_with(|| context.span_id.clone());
+                }
+                SignalData::Span(span) if span.parent_span_id.is_none() => {
+                    span.links.push(context.clone());
+                }
+                SignalData::Log(record) if is_joined => {
+                    if let Some(of) = &mut record.of {
+                        of.trace_id = context.trace_id.clone();
+                    }
+                }
+                SignalData::Span(_) | SignalData::Log(_) | SignalData::Metric(_) => {}
+            }
+            signal
+        })
+    }
+
     /// Ends the current turn, of which nothing has arrived for a while. What arrives later continues it, in the same
     /// trace: a further span below that of the turn. Calls without a result stay open.
     pub fn close_turn(&mut self) -> Batch<Signal> {
-        self.session.close_turn(self.has_content, self.temporality).into()
+        let closed = self.session.close_turn(self.has_content, self.temporality);
+        self.called(closed.into())
     }
 
     /// The call that started the sub-agent of an entry. In a sub-agent's own log, it is the session.
@@ -342,8 +376,9 @@ fn has_entry(event: &DomainEvent) -> bool {
     )
 }
 
-impl Emitter<DomainEvent, Signal> for Otlp {
-    fn emit(&mut self, event: &DomainEvent) -> Batch<Signal> {
+impl Otlp {
+    /// The signals of an event, without the caller.
+    fn step(&mut self, event: &DomainEvent) -> Batch<Signal> {
         let stamped = self.stamped(event);
         if !matches!(event, DomainEvent::Session(_)) {
             self.session.times.include(event.timestamp());
@@ -378,11 +413,19 @@ impl Emitter<DomainEvent, Signal> for Otlp {
             DomainEvent::SessionEnded => Batch::EMPTY,
         }
     }
+}
+
+impl Emitter<DomainEvent, Signal> for Otlp {
+    fn emit(&mut self, event: &DomainEvent) -> Batch<Signal> {
+        let signals = self.step(event);
+        self.called(signals)
+    }
 
     fn finish(&mut self) -> Batch<Signal> {
         let growing: Vec<_> = self.session.growing.keys().cloned().collect();
         growing.iter().for_each(|corr_id| self.close(corr_id, None));
-        self.session.end(self.has_content, self.temporality).into()
+        let ended = self.session.end(self.has_content, self.temporality);
+        self.called(ended.into())
     }
 }
 

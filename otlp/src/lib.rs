@@ -17,6 +17,7 @@
 //! | `execute_tool TOOL` | a tool call | the turn or the sub-agent that called it |
 //! | `invoke_agent TYPE` | a sub-agent, in the log of its parent | the call that started it |
 //! | `session` | a session that is a trace | |
+//! | `wait_for_user` | the time between two turns of such a session; between traces, it is the gap | the session |
 //!
 //! A session whose turns are traces has no span: a log record `foldline.session`, with its outcome, is emitted at its
 //! end. The log of a sub-agent answers one prompt, and is one trace. `foldline.parent.conversation.id` and
@@ -26,6 +27,9 @@
 //!
 //! The ids of traces and spans are derived from the agent, the id of the session, the number and the time of a turn, and
 //! the id of a call. A replay, a live run and a copy of the log give the same ids: what is sent twice is the same span.
+//!
+//! A [caller](Otlp::with_caller) is the parent of a session that is a trace, whose spans are in its trace. The roots of
+//! turns link to it, as one parent would make all turns one trace again.
 //!
 //! [`Otlp::close_turn`] ends a turn of which nothing arrives any more. Its calls without a result stay open, and end below
 //! its root as if it were not closed. What else arrives before the next message of the user is a further span
@@ -76,6 +80,7 @@ mod convention;
 mod emitter;
 mod metrics;
 mod request;
+mod run;
 mod session;
 mod signal;
 mod span;
@@ -85,6 +90,7 @@ mod turn;
 pub use self::{
     emitter::Otlp,
     request::{Request, Resource},
+    run::AgentRun,
     signal::{Signal, Temporality},
-    trace::TraceScope,
+    trace::{InvalidTraceParent, TraceParent, TraceScope},
 };

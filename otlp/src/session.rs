@@ -8,7 +8,7 @@ use foldline_domain::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    convention::{AGENT, CHAT, DERIVED, INVOKE_AGENT, SESSION, SPAN_KIND, UNFINISHED},
+    convention::{AGENT, CHAT, DERIVED, INVOKE_AGENT, SESSION, SPAN_KIND, UNFINISHED, WAIT},
     metrics::{Metrics, Model},
     signal::{Attributes, Interval, Moment, Severity, Signal, SpanKind, Temporality},
     span::{SpanParts, named, record},
@@ -37,6 +37,8 @@ pub struct OtlpState {
     pub(super) turn: Option<AgentTurn>,
     /// A turn that was closed before the next one began.
     closed: Option<Box<AgentTurn>>,
+    /// The end of the last turn.
+    ended: Option<Timestamp>,
     /// The calls without a result.
     pub(super) calls: BTreeMap<CorrId, PendingCall>,
     sub_agents: BTreeMap<CorrId, SubAgent>,
@@ -114,17 +116,36 @@ impl OtlpState {
         temporality: Temporality,
     ) -> Vec<Signal> {
         let is_answered = self.turn.as_ref().is_some_and(|turn| turn.is_answered);
-        let ended = match is_answered {
+        let mut ended = match is_answered {
             true => self.end_turn(false, has_content, temporality),
             false => Vec::new(),
         };
         if self.turn.is_none() {
             self.closed = None;
+            ended.extend(self.wait_until(at));
         }
         let turn = self.turn_at(at);
         turn.times.include(at);
         turn.asked_at = at.or(turn.asked_at);
         ended
+    }
+
+    /// The span from the end of the last turn to a message of the user, if the session is one trace: between traces, it
+    /// is the gap.
+    fn wait_until(&mut self, at: Option<Timestamp>) -> Option<Signal> {
+        let mut times = Interval::default();
+        times.include(Some(self.ended.take().filter(|ended| at.is_some_and(|at| *ended < at))?));
+        times.include(at);
+        let parent = self.root()?;
+        let parts = SpanParts {
+            context: parent.trace_id.context("wait", &[&at?.as_millis().to_string()]),
+            parent: Some(parent.span_id),
+            name: WAIT.to_owned(),
+            attributes: self.of_agent(Attributes::default()),
+            links: Vec::new(),
+            is_failed: false,
+        };
+        Some(parts.timed(SpanKind::Internal, times.moments()?))
     }
 
     /// Notes an event of the agent: its time, and that the agent works. Returns the span that it belongs to, unless that
@@ -295,6 +316,7 @@ impl OtlpState {
         for call in self.calls.values_mut() {
             call.until = call.until.or(times.last());
         }
+        self.ended = self.ended.max(times.last());
         let parts = SpanParts {
             context: turn.context,
             parent: turn.parent,

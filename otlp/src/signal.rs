@@ -24,6 +24,8 @@ pub(super) struct Span {
     #[serde(flatten)]
     pub(super) context: SpanContext,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trace_state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent_span_id: Option<SpanId>,
     pub(super) name: String,
     pub(super) kind: SpanKind,

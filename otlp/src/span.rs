@@ -43,6 +43,7 @@ impl SpanParts {
         let (start_time_unix_nano, end_time_unix_nano) = times;
         Signal(SignalData::Span(Box::new(Span {
             context,
+            trace_state: None,
             parent_span_id: parent,
             name,
             kind,

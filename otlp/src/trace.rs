@@ -1,5 +1,7 @@
 //! [`TraceId`] and [`SpanId`], which are derived from what a log states; [`SpanContext`]: both, of one span; and
-//! [`TraceScope`]: what a trace contains.
+//! [`TraceScope`]: what a trace contains; [`TraceParent`]: a span of another program.
+
+use std::{fmt, str::FromStr};
 
 use foldline::position::Digest;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,98 @@ impl SpanId {
         &self.0
     }
 }
+
+/// A span that another program is started in: the `traceparent` and the `tracestate` of [W3C Trace Context][w3c].
+///
+/// ```
+/// use foldline_otlp::TraceParent;
+///
+/// let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/// let caller: TraceParent = text.parse()?;
+/// assert_eq!(caller.to_string(), text);
+/// assert_eq!(caller.child("00f067aa0ba902b7")?.to_string(), text.replace("b7ad6b7169203331", "00f067aa0ba902b7"));
+/// assert!("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01".parse::<TraceParent>().is_err());
+/// # Ok::<(), foldline_otlp::InvalidTraceParent>(())
+/// ```
+///
+/// [w3c]: https://www.w3.org/TR/trace-context/
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceParent {
+    pub(super) context: SpanContext,
+    flags: String,
+    pub(super) state: Option<String>,
+}
+
+/// A text that is not a `traceparent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidTraceParent;
+
+impl TraceParent {
+    /// The same span with the `tracestate` that was given with it.
+    #[must_use]
+    pub fn with_state(self, state: Option<String>) -> Self {
+        Self { state, ..self }
+    }
+
+    /// Another span of the same trace.
+    ///
+    /// # Errors
+    /// The id does not have 16 hexadecimal digits in lower case, or they are all 0.
+    pub fn child(&self, span_id: &str) -> Result<Self, InvalidTraceParent> {
+        let text = format!("00-{}-{span_id}-{}", self.context.trace_id.0, self.flags);
+        Ok(text.parse::<Self>()?.with_state(self.state.clone()))
+    }
+}
+
+impl FromStr for TraceParent {
+    type Err = InvalidTraceParent;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTraceParent> {
+        let is_hex = |digits: &str, length| {
+            let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+            digits.len() == length && digits.bytes().all(is_digit)
+        };
+        let is_id =
+            |digits: &str, length| is_hex(digits, length) && digits.bytes().any(|d| d != b'0');
+        let mut parts = text.split('-');
+        let mut next = || parts.next().unwrap_or_default();
+        let (version, trace, span, flags) = (next(), next(), next(), next());
+        // A later version may have more parts.
+        let is_complete = version != "00" || parts.next().is_none();
+        match is_hex(version, 2)
+            && version != "ff"
+            && is_id(trace, 32)
+            && is_id(span, 16)
+            && is_hex(flags, 2)
+            && is_complete
+        {
+            true => Ok(Self {
+                context: SpanContext {
+                    trace_id: TraceId(trace.into()),
+                    span_id: SpanId(span.into()),
+                },
+                flags: flags.to_owned(),
+                state: None,
+            }),
+            false => Err(InvalidTraceParent),
+        }
+    }
+}
+
+impl fmt::Display for TraceParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SpanContext { trace_id, span_id } = &self.context;
+        write!(f, "00-{}-{}-{}", trace_id.0, span_id.0, self.flags)
+    }
+}
+
+impl fmt::Display for InvalidTraceParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a traceparent of W3C Trace Context")
+    }
+}
+
+impl std::error::Error for InvalidTraceParent {}
 
 /// The first digits of the SHA-256 of the parts. Each part is preceded by its length, so that no two lists of parts have
 /// the same text.

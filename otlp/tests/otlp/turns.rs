@@ -13,7 +13,7 @@ use foldline_domain::{
     ActionType, CorrId, DomainEvent, Metadata, NormalizedEntry, NormalizedEntryType, Parent,
     Session, Timestamp, TokenUsage, ToolStatus, ToolUse, per_session,
 };
-use foldline_otlp::{Otlp, Resource, Signal, TraceScope};
+use foldline_otlp::{AgentRun, Otlp, Resource, Signal, TraceParent, TraceScope};
 use serde_json::Value;
 
 use super::signals::{attribute, events, every_fixture, records, requests, spans};
@@ -277,4 +277,100 @@ fn the_log_of_a_sub_agent_is_one_trace() {
     // The trace of a session is known.
     let all = of(TraceScope::Session);
     assert_eq!(spans(&all).last().unwrap()["links"].as_array().map(Vec::len), Some(1));
+}
+
+/// Between two turns of a session that is one trace, it waits for the user.
+#[test]
+fn a_session_waits_for_the_user() {
+    let turns = [session(None), prompt(1_000), answer(2_000), prompt(50_000), answer(60_000)];
+    let of = |scope| {
+        let mut otlp = of_scope(scope)();
+        let mut all = emit(&mut otlp, &turns);
+        all.extend(sent(otlp.finish()));
+        all
+    };
+    let all = of(TraceScope::Session);
+    let waits = spans(&all).into_iter().filter(|span| span["name"] == "wait_for_user");
+    let times: Vec<_> =
+        waits.map(|span| (&span["startTimeUnixNano"], &span["endTimeUnixNano"])).collect();
+    assert_eq!(times, [(&"2000000000".into(), &"50000000000".into())]);
+    assert_eq!(orphans_and_repeats(&all), (0, 0));
+    assert!(names(&of(TraceScope::Turn)).iter().all(|(name, _)| *name == "invoke_agent droid"));
+}
+
+/// A session is below its caller, in its trace; a turn is a trace of its own, which links to it.
+#[test]
+fn a_caller_is_the_parent_of_a_session_and_a_link_of_a_turn() {
+    let caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let caller: TraceParent = caller.parse().unwrap();
+    let caller = caller.with_state(Some("vendor=1".to_owned()));
+    let turns = [session(None), prompt(1_000), answer(2_000), prompt(50_000), answer(60_000)];
+    let of = |scope| {
+        let mut otlp = of_scope(scope)().with_caller(Some(caller.clone()));
+        let mut all = emit(&mut otlp, &turns);
+        all.extend(sent(otlp.finish()));
+        all
+    };
+    let all = of(TraceScope::Session);
+    assert!(spans(&all).iter().all(|span| {
+        context(span).0 == "0af7651916cd43dd8448eb211c80319c" && span["traceState"] == "vendor=1"
+    }));
+    assert_eq!(spans(&all).last().unwrap()["parentSpanId"], "b7ad6b7169203331");
+    let all = of(TraceScope::Turn);
+    assert_eq!(spans(&all).len(), 2);
+    for root in spans(&all) {
+        assert_eq!(root["links"][0]["spanId"], "b7ad6b7169203331");
+        assert_ne!(root["traceId"], "0af7651916cd43dd8448eb211c80319c");
+    }
+}
+
+#[test]
+fn a_traceparent_is_read_as_it_is_specified() {
+    let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+    let read = |text: String| text.parse::<TraceParent>().map(|parent| parent.to_string());
+    let expected = Ok(format!("00-{trace}-{span}-00"));
+    assert_eq!(read(format!("00-{trace}-{span}-00")), expected);
+    // A later version may state more.
+    assert_eq!(read(format!("cc-{trace}-{span}-00-what")), expected);
+    for wrong in [
+        format!("00-{trace}-{span}-00-what"),
+        format!("ff-{trace}-{span}-00"),
+        format!("00-{}-{span}-00", trace.to_uppercase()),
+        format!("00-{}-{span}-00", "0".repeat(32)),
+        format!("00-{trace}-{}-00", "0".repeat(16)),
+        format!("00-{trace}-{span}"),
+        String::new(),
+    ] {
+        assert!(read(wrong.clone()).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_span_of_a_run_is_below_its_caller() {
+    let caller: TraceParent =
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap();
+    let run = |code| {
+        let run = AgentRun {
+            span: caller.child("00f067aa0ba902b7").unwrap(),
+            caller: Some(caller.clone()),
+            executable: "agent".to_owned(),
+            pid: 7,
+            started: Timestamp::from_millis(1_000),
+        };
+        let signal = run.ended(Timestamp::from_millis(3_000), code).unwrap();
+        sent(Batch::one(signal)).remove(0)
+    };
+    let ended = run(Some(0));
+    let [span] = spans(std::slice::from_ref(&ended))[..] else { panic!("{ended}") };
+    assert_eq!(
+        (span["parentSpanId"].as_str(), span.get("status")),
+        (Some("b7ad6b7169203331"), None)
+    );
+    assert_eq!(context(span), ("0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"));
+    let failed = run(Some(3));
+    let [span] = spans(std::slice::from_ref(&failed))[..] else { panic!("{failed}") };
+    assert_eq!(
+        (&span["status"]["code"], attribute(span, "error.type")),
+        (&2.into(), Some(&"3".into()))
+    );
 }
