@@ -28,6 +28,13 @@ impl Resource {
         self
     }
 
+    /// The same resource with one more attribute, which is a number.
+    #[must_use]
+    pub fn with_number(mut self, key: &str, value: u64) -> Self {
+        self.attributes = self.attributes.with(key, value);
+        self
+    }
+
     /// Whether it has this attribute.
     pub fn has(&self, key: &str) -> bool {
         self.attributes.has(key)

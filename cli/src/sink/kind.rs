@@ -6,7 +6,7 @@ use clap::Args;
 use foldline_domain::DynEmitter;
 use foldline_render::transcript::TranscriptStyle;
 
-use super::otlp::{Arrival, Variables, Wake};
+use super::otlp::{AgentSpan, Arrival, Variables, Wake};
 use crate::error::Error;
 
 /// The destination of a sink.
@@ -25,6 +25,8 @@ pub(crate) struct SinkOptions {
     pub(crate) variables: Variables,
     /// When the records arrive, for OpenTelemetry.
     pub(crate) arrival: Arrival,
+    /// The span of the agent that is run, for OpenTelemetry.
+    pub(crate) agent: Option<AgentSpan>,
     /// What wakes an emitter of OpenTelemetry when nothing arrives any more.
     pub(crate) wake: Wake,
     /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
@@ -33,11 +35,17 @@ pub(crate) struct SinkOptions {
 }
 
 impl SinkOptions {
+    /// The same options for a run of an agent, which has a span of its own.
+    pub(crate) fn running(self) -> Result<Self, Error> {
+        let agent = Some(AgentSpan::of(&self.variables)?);
+        Ok(Self { arrival: Arrival::Now, agent, ..self })
+    }
+
     /// Options without those of OpenTelemetry, which come from the command line and the environment.
     pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
         let (variables, arrival) = (Variables::of_process(), Arrival::Unknown);
         let wake = Wake::default();
-        Self { style, log, content, variables, arrival, wake, is_patient: false }
+        Self { style, log, content, variables, arrival, agent: None, wake, is_patient: false }
     }
 }
 

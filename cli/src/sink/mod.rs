@@ -24,7 +24,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use self::otlp::Endpoints;
 pub(crate) use self::{
     kind::{ContentArgs, SinkKind, SinkOptions, Writer},
-    otlp::Arrival,
+    otlp::{AgentSpan, Arrival},
     running::Sinks,
     spool::{Gathered, Written},
 };

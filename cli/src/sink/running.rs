@@ -316,6 +316,7 @@ impl Resume for Sinks {
     }
 
     fn resume(&mut self, state: Self::State) {
+        self.new.clear();
         for running in &mut self.running {
             match state.get(running.name) {
                 Some(Memory::Working(state)) => {

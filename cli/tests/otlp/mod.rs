@@ -186,7 +186,9 @@ fn a_collector_that_is_away_is_said() {
 
 #[test]
 fn a_collector_that_never_answers_does_not_stop_the_run() {
-    let counts = expected().map(|signals| signals.len());
+    let [spans, records, points] = expected().map(|signals| signals.len());
+    // The run has a span, too.
+    let counts = [spans + 1, records, points];
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("otlp=http://{}", silent.local_addr().unwrap());
     let example = example();
@@ -239,7 +241,17 @@ fn spans_arrive_while_the_log_grows() {
     drop(input);
     assert!(child.wait().unwrap().success());
     let requests = collector.requests();
-    assert_eq!(signals(requests.iter().map(|request| &request.body)), expected());
+    let [spans, records, points] = signals(requests.iter().map(|request| &request.body));
+    // Without the span of the run, and the links to it.
+    let of_agent = spans.iter().filter(|span| !span.contains("process.executable.name"));
+    let unlinked = of_agent.map(|span| {
+        let mut span: Value = serde_json::from_str(span).unwrap();
+        span.as_object_mut().unwrap().remove("links");
+        span.to_string()
+    });
+    let mut unlinked: Vec<_> = unlinked.collect();
+    unlinked.sort();
+    assert!([unlinked, records, points] == expected());
 }
 
 /// A turn ends after a time without events, and an answer after that continues it.
@@ -343,12 +355,61 @@ fn observed_spans(path: &Path) -> Vec<String> {
             .filter_map(Value::as_array)
             .flatten()
         {
+            // That of the run.
+            if span["name"] == "cat" {
+                continue;
+            }
             let observed = |one: &Value| one["key"] == "foldline.observed";
             assert!(span["attributes"].as_array().unwrap().iter().any(observed), "{span}");
             names.push(span["name"].as_str().unwrap().to_owned());
         }
     }
     names
+}
+
+/// The agent is started in a span of the run, which is in the trace that the run was started in.
+#[test]
+#[cfg(unix)]
+fn a_run_passes_its_span_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, given) = (folder.path().join("out"), folder.path().join("given"));
+    let sink = format!("otlp={}", out.display());
+    let shell =
+        format!("printf %s $TRACEPARENT > {}; cat {}", given.display(), example().display());
+    let run = ["run", "--format", "metrics", "--sink", &sink, "--", "sh", "-c", &shell];
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    for scope in ["turn", "session"] {
+        let mut command = foldline(&run);
+        command.env("TRACEPARENT", format!("00-{trace}-b7ad6b7169203331-01"));
+        assert!(command.env("FOLDLINE_OTLP_TRACE", scope).output().unwrap().status.success());
+        let lines = lines(&out);
+        let spans: Vec<_> = lines
+            .iter()
+            .filter_map(|line| line.pointer("/resourceSpans/0/scopeSpans/0/spans/0"))
+            .collect();
+        let run = spans.iter().find(|span| span["name"] == "sh").unwrap();
+        assert_eq!(run["parentSpanId"], "b7ad6b7169203331");
+        let span = run["spanId"].as_str().unwrap();
+        assert_eq!(fs::read_to_string(&given).unwrap(), format!("00-{trace}-{span}-01"));
+        let root = spans.iter().find(|span| match scope {
+            "turn" => span["name"] == "invoke_agent droid",
+            _ => span["name"] == "session",
+        });
+        match scope {
+            "turn" => assert_eq!(root.unwrap()["links"][0]["spanId"], span),
+            _ => assert_eq!(root.unwrap()["parentSpanId"], span),
+        }
+        // This machine is that of the agent.
+        let resource = lines[0].pointer("/resourceSpans/0/resource").unwrap_or(&Value::Null);
+        let resource = resource.to_string();
+        for name in ["host.name", "process.pid", "service.instance.id"] {
+            assert!(resource.contains(name), "{resource}");
+        }
+    }
+    let sink = format!("otlp={}", out.display());
+    let replayed = foldline(&["replay", example().to_str().unwrap(), "--sink", &sink]).output();
+    assert!(replayed.unwrap().status.success());
+    assert!(!fs::read_to_string(&out).unwrap().contains("host.name"));
 }
 
 /// A log that states no times has spans: its records arrived, or its file was written.

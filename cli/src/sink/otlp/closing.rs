@@ -13,7 +13,7 @@ use foldline_domain::{DomainEvent, PerSession};
 use foldline_otlp::Signal;
 use foldline_render::redact::Redact;
 
-use super::arrival::Arriving;
+use super::{agent::AgentSpan, arrival::Arriving};
 
 /// States to emitters that nothing has arrived for a while: the next event only wakes them.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +57,8 @@ impl<M: CloseTurn> CloseTurn for ByItem<M> {
 pub(super) struct Closing<M, Make> {
     pub(super) sessions: PerSession<M, Make>,
     pub(super) wake: Wake,
+    /// The span of the agent, which ends last.
+    pub(super) agent: Option<AgentSpan>,
 }
 
 impl<M, Make> Emitter<Located<DomainEvent>, (SessionKey, Signal)> for Closing<M, Make>
@@ -75,7 +77,10 @@ where
     }
 
     fn finish(&mut self) -> Batch<(SessionKey, Signal)> {
-        Emitter::<Located<DomainEvent>, _>::finish(&mut self.sessions)
+        let mut ended = Emitter::<Located<DomainEvent>, _>::finish(&mut self.sessions);
+        let agent = self.agent.as_ref().and_then(AgentSpan::signal);
+        ended.extend(agent.map(|signal| (SessionKey::default(), signal)));
+        ended
     }
 }
 

@@ -141,7 +141,9 @@ impl Sender {
                     }
                     return;
                 }
-                Answer::Refused(reason) => return self.queue.note(reason),
+                Answer::Refused(reason) | Answer::Invalid(reason) => {
+                    return self.queue.note(reason);
+                }
                 Answer::Later { after, reason } => {
                     self.queue.note(reason);
                     if !self.queue.wait(after.unwrap_or(delay), after.is_some()) {

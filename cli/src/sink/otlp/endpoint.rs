@@ -25,6 +25,15 @@ impl SignalKind {
         }
     }
 
+    /// The field of a scope with the signals.
+    pub(super) fn list(self) -> &'static str {
+        match self {
+            Self::Traces => "spans",
+            Self::Logs => "logRecords",
+            Self::Metrics => "metrics",
+        }
+    }
+
     /// What is sent, for one and for several.
     pub(super) fn things(self) -> &'static str {
         match self {

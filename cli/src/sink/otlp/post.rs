@@ -27,8 +27,10 @@ pub(super) enum Answer {
     Taken { rejected: u64, message: String },
     /// It may take the request later, after this time if it states one.
     Later { after: Option<Duration>, reason: String },
-    /// It does not take the request.
+    /// It does not take the request from this client, or at this address.
     Refused(String),
+    /// It will never take the request.
+    Invalid(String),
 }
 
 impl Poster {
@@ -104,6 +106,7 @@ fn read(mut response: Response<Body>, protocol: Protocol) -> Answer {
             let after = response.headers().get("Retry-After").and_then(|value| value.to_str().ok());
             Answer::Later { after: after.and_then(delay), reason }
         }
+        400 | 413 | 422 => Answer::Invalid(reason),
         _ => Answer::Refused(reason),
     }
 }
@@ -181,16 +184,30 @@ pub(super) fn kind_of(line: &str) -> Option<SignalKind> {
     SignalKind::ALL.into_iter().find(|kind| inner(line, *kind).is_some())
 }
 
-/// One request with the signals of all lines, which are of one kind.
+/// One request with the signals of all lines, which are of one kind. Those of one resource and scope follow each other
+/// in one list.
 pub(super) fn joined<'l>(kind: SignalKind, lines: impl Iterator<Item = &'l str>) -> String {
     let mut body = format!("{{\"{}\":[", kind.field());
-    for (at, signals) in lines.filter_map(|line| inner(line, kind)).enumerate() {
-        if at > 0 {
-            body.push(',');
+    let mut last: Option<(&str, &str)> = None;
+    for (before, signal, after) in lines.filter_map(|line| parts(inner(line, kind)?, kind)) {
+        match last {
+            Some(last) if last == (before, after) => body.push(','),
+            Some((_, after)) => body.extend([after, ",", before]),
+            None => body.push_str(before),
         }
-        body.push_str(signals);
+        body.push_str(signal);
+        last = Some((before, after));
     }
-    body + "]}"
+    let (_, after) = last.unwrap_or_default();
+    body + after + "]}"
+}
+
+/// What is before the signal of a line, the signal, and what is after it.
+fn parts(inner: &str, kind: SignalKind) -> Option<(&str, &str, &str)> {
+    // Within a text, the quotes would have backslashes.
+    let list = format!("\"{}\":[", kind.list());
+    let (begin, end) = (inner.find(&list)? + list.len(), inner.rfind("],\"schemaUrl\"")?);
+    Some((inner.get(..begin)?, inner.get(begin..end)?, inner.get(end..)?))
 }
 
 /// The elements of the list that a line consists of.
@@ -226,10 +243,18 @@ mod tests {
 
     #[test]
     fn lines_are_joined() {
-        let lines = [r#"{"resourceLogs":[{"a":"]}"}]}"#, r#"{"resourceLogs":[{"b":[1]}]}"#];
+        let line = |resource: &str, record: &str| {
+            format!(
+                r#"{{"resourceLogs":[{{"resource":{resource},"scopeLogs":[{{"scope":1,"logRecords":[{record}],"schemaUrl":"u"}}]}}]}}"#
+            )
+        };
+        let lines = [line("0", r#"{"a":"]}"}"#), line("0", "1"), line("2", "[3]")];
         assert!(lines.iter().all(|line| kind_of(line) == Some(SignalKind::Logs)));
-        let body = joined(SignalKind::Logs, lines.into_iter());
-        assert_eq!(body, r#"{"resourceLogs":[{"a":"]}"},{"b":[1]}]}"#);
+        let body = joined(SignalKind::Logs, lines.iter().map(String::as_str));
+        let first = line("0", r#"{"a":"]}"},1"#);
+        let second = line("2", "[3]");
+        let second = second.strip_prefix(r#"{"resourceLogs":["#).unwrap();
+        assert_eq!(body, format!("{},{second}", first.strip_suffix("]}").unwrap()));
         assert_eq!(kind_of("text"), None);
     }
 }

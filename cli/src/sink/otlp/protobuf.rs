@@ -42,6 +42,7 @@ const STATUS: &[ProtoField] = &[ProtoField("code", 3, Varint)];
 const SPAN: &[ProtoField] = &[
     ProtoField("traceId", 1, Bytes),
     ProtoField("spanId", 2, Bytes),
+    ProtoField("traceState", 3, Text),
     ProtoField("parentSpanId", 4, Bytes),
     ProtoField("name", 5, Text),
     ProtoField("kind", 6, Varint),

@@ -12,8 +12,8 @@ use super::endpoint::SignalKind;
 const MOST: usize = 16 << 20;
 
 /// The most lines and the most bytes of a request.
-const LINES: usize = 512;
-const BYTES: usize = 1 << 20;
+pub(super) const LINES: usize = 512;
+pub(super) const BYTES: usize = 1 << 20;
 
 /// The lines that wait for the collector.
 #[derive(Default)]

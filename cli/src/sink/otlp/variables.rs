@@ -2,11 +2,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
-use foldline_otlp::{Resource, Temporality, TraceScope};
+use foldline_otlp::{Resource, Temporality, TraceParent, TraceScope};
 
 use crate::error::Error;
 
-/// The environment variables whose names begin with `OTEL_` or `FOLDLINE_OTLP_`. An empty one counts as absent.
+/// The environment variables whose names begin with `OTEL_` or `FOLDLINE_OTLP_`, and those of W3C Trace Context. An empty one counts as absent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 
@@ -15,7 +15,8 @@ impl Variables {
     pub(crate) fn of_process() -> Self {
         let named = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
-            let is_ours = ["OTEL_", "FOLDLINE_OTLP_"].iter().any(|prefix| name.starts_with(prefix));
+            let is_ours = ["OTEL_", "FOLDLINE_OTLP_"].iter().any(|prefix| name.starts_with(prefix))
+                || [TRACEPARENT, TRACESTATE].contains(&name.as_str());
             (is_ours && !value.trim().is_empty()).then_some((name, value))
         };
         Self(std::env::vars_os().filter_map(named).collect())
@@ -74,6 +75,12 @@ impl Variables {
         seconds.ok_or_else(|| Error::WrongUse(format!("{IDLE} is a number of seconds, at least 1")))
     }
 
+    /// The span that the program was started in. One that is not valid is ignored, as its specification demands.
+    pub(super) fn caller(&self) -> Option<TraceParent> {
+        let caller: TraceParent = self.get(TRACEPARENT)?.parse().ok()?;
+        Some(caller.with_state(self.get(TRACESTATE).map(str::to_owned)))
+    }
+
     /// The resource that they describe. By default, the service is `foldline`.
     pub(super) fn resource(&self) -> Resource {
         let mut resource = Resource::default();
@@ -93,6 +100,9 @@ impl Variables {
 const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
 const IDLE: &str = "FOLDLINE_OTLP_IDLE";
+/// The name of the variable for a span that a program is started in.
+pub(super) const TRACEPARENT: &str = "TRACEPARENT";
+const TRACESTATE: &str = "TRACESTATE";
 const TRACE: &str = "FOLDLINE_OTLP_TRACE";
 const SERVICE_NAME: &str = "service.name";
 

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     io::{self, Read, Write},
+    path::Path,
     process::{self, Command, ExitStatus, Stdio},
     sync::{
         Arc,
@@ -13,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use crate::error::Error;
+use super::now;
+use crate::{error::Error, sink::AgentSpan};
 
 /// The capacity of the queue of pieces: the agent waits when it is full.
 const AHEAD: usize = 64;
@@ -53,13 +55,18 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts an agent. With `tap`, standard input and output are passed on to it and from it.
-    pub(super) fn start(command: &[OsString], tap: bool) -> Result<Self, Error> {
+    /// Starts an agent, in this span. With `tap`, standard input and output are passed on to it and from it.
+    pub(super) fn start(
+        command: &[OsString],
+        tap: bool,
+        span: Option<&AgentSpan>,
+    ) -> Result<Self, Error> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(Error::WrongUse("name a command".to_owned()));
         };
         let mut command = Command::new(program);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(span.map(AgentSpan::variable));
         if tap {
             command.stdin(Stdio::piped());
         }
@@ -67,6 +74,10 @@ impl Child {
             command: program.to_string_lossy().into_owned(),
             error,
         })?;
+        if let Some(span) = span {
+            let executable = Path::new(program).file_name().unwrap_or(program);
+            span.start(executable.to_string_lossy().into_owned(), child.id(), now());
+        }
         let (say, heard) = sync_channel(AHEAD);
         let outputs = Arc::new(AtomicUsize::new(0));
         if let Some(mut stdin) = child.stdin.take() {

@@ -34,16 +34,17 @@ use crate::{
     options::width,
     program::Program,
     say::say,
-    sink::{Arrival, SinkOptions, Sinks},
+    sink::{AgentSpan, SinkOptions, Sinks},
 };
 
 /// Runs an agent to its end. Returns the agent's exit code, unless the agent succeeded and another step failed.
 pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let files = Files::of(args)?;
-    let mut consumers = Consumers { sinks: sinks(program, args)?, ..Consumers::default() };
+    let (sinks, span) = sinks(program, args)?;
+    let mut consumers = Consumers { sinks, ..Consumers::default() };
     let watched = Watched::start(program, args, &files, &mut consumers)?;
     let log = files.create_log()?;
-    let mut child = Child::start(&args.command, args.tap)?;
+    let mut child = Child::start(&args.command, args.tap, span.as_ref())?;
     let mut session = Session::new(program, args, consumers, watched.rows.as_ref(), log);
     let mut weave = Interleaver::default();
     let mut listened = Ok(());
@@ -71,6 +72,9 @@ pub(crate) fn run(program: &Program, args: &RunArgs) -> Result<u8, Error> {
     let mut rest = Vec::new();
     weave.finish(now(), &mut rest);
     let ended = child.wait().map_err(Error::Output)?;
+    if let Some(span) = &span {
+        span.end(now(), ended.code());
+    }
     let format = session.format().unwrap_or(&args.executor);
     let finished = listened.and_then(|()| session.finish(&rest));
     let stored = watched.finish(format);
@@ -97,15 +101,17 @@ fn now() -> Timestamp {
     Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
-fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
+/// The sinks, and the span of the agent if one of them is of OpenTelemetry.
+fn sinks(program: &Program, args: &RunArgs) -> Result<(Sinks, Option<AgentSpan>), Error> {
     let style = TranscriptStyle::new(width(args.width)).with_color(program.terminal.is_coloured());
     let log = args.log.as_deref().unwrap_or(Path::new("-")).display().to_string();
-    let options =
-        SinkOptions { arrival: Arrival::Now, ..SinkOptions::new(style, log, args.content) };
+    let options = SinkOptions::new(style, log, args.content).running()?;
     let main = (!args.tap).then(|| program.sinks.require(&args.format)).transpose()?;
     let further = args.sinks.iter().map(|sink| sink.choose(&program.sinks, &options));
     let further = further.collect::<Result<Vec<_>, Error>>()?;
     args.content.check(main.into_iter().chain(further.iter().map(|sink| sink.kind)))?;
+    let has_spans =
+        main.into_iter().chain(further.iter().map(|it| it.kind)).any(|it| it.can_be_sent);
     let mut sinks = Sinks::default();
     if let Some(main) = main {
         sinks.add(main, &options, Box::new(io::stdout()));
@@ -117,5 +123,5 @@ fn sinks(program: &Program, args: &RunArgs) -> Result<Sinks, Error> {
             file.map_err(|error| Error::output(path, &error))
         })?;
     }
-    Ok(sinks)
+    Ok((sinks, options.agent.filter(|_| has_spans)))
 }
