@@ -1,11 +1,13 @@
-//! [`Outputs`]: the audit trail and the files of sinks that belong to a database.
+//! [`Outputs`]: the audit trail, and the outputs of sinks, that belong to a database.
 //!
 //! Their data is first committed to the database, together with the rows of the same events, and then copied
-//! into the files. A file therefore contains only committed data. It is locked before the file or its stored
+//! into the files, or sent to a collector. A file therefore contains only committed data. It is locked before the file or its stored
 //! state is read, and a file with contents that this database did not write is rejected and stays unchanged.
 
 mod file;
 mod paths;
+#[cfg(feature = "otlp")]
+mod sent;
 mod trail;
 
 use std::{io, path::Path, time::Duration};
@@ -19,12 +21,16 @@ use foldline_domain::{Json, Text, audit::AuditChain};
 use foldline_render::human;
 
 pub(crate) use self::paths::OutputPaths;
+#[cfg(feature = "otlp")]
+use self::sent::SentOutput;
 pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
 pub use self::trail::{TrailRecords, whole_trails};
 use self::{
     file::{FileState, LockedFile, OutputFile},
     trail::Trail,
 };
+#[cfg(feature = "otlp")]
+use crate::sink::Endpoints;
 use crate::{
     error::Error,
     sink::{Gathered, Written},
@@ -35,6 +41,9 @@ use crate::{
 pub struct Outputs {
     trail: Option<Trail>,
     sinks: Vec<SinkFile>,
+    /// The output for a collector, with the name of its sink.
+    #[cfg(feature = "otlp")]
+    sent: Option<(&'static str, SentOutput)>,
     /// The number of commits of the database. All commits since the outputs were opened include these outputs.
     commits: u64,
 }
@@ -53,6 +62,9 @@ struct SinkFile {
 pub struct OutputsState {
     chain: Option<AuditChain>,
     commits: u64,
+    /// The length of what was committed for a collector.
+    #[cfg(feature = "otlp")]
+    sent: u64,
 }
 
 impl Outputs {
@@ -78,7 +90,13 @@ impl Outputs {
         }
         // From here on, no other run changes the stored state of the files.
         let commits = database.commits()?;
-        let mut outputs = Self { trail: None, sinks: Vec::new(), commits };
+        let mut outputs = Self {
+            trail: None,
+            sinks: Vec::new(),
+            #[cfg(feature = "otlp")]
+            sent: None,
+            commits,
+        };
         let mut notes = Vec::new();
         if let Some(file) = trail {
             let (trail, missed) = Trail::open(file, key, database, commits)?;
@@ -107,6 +125,37 @@ impl Outputs {
         Ok((outputs, notes))
     }
 
+    /// Adds an output for a collector, and sends what an earlier run has committed and the collector has not taken.
+    /// Returns a message about commits that were made without the output.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn send_to(
+        &mut self,
+        sink: &'static str,
+        endpoints: Endpoints,
+        database: &mut Database,
+    ) -> Result<Option<String>, Error> {
+        let address = endpoints.to_string();
+        let (mut sent, missed) = SentOutput::open(sink, endpoints, database, self.commits)?;
+        sent.deliver(database)?;
+        self.sent = Some((sink, sent));
+        self.commit_only(database, &[], &[])?;
+        Ok((missed > 0).then(|| {
+            let missed = human::number_of(missed, "commit");
+            format!("{address} does not get what was read without --sink {sink}, in {missed}")
+        }))
+    }
+
+    /// Sends the rest to a collector. Returns messages about what it did not get.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn send_rest(&mut self, database: &mut Database) -> Result<Vec<String>, Error> {
+        let Some((_, sent)) = &mut self.sent else { return Ok(Vec::new()) };
+        let notes = sent.finish(database)?;
+        if sent.has_delivered() {
+            self.commit_only(database, &[], &[])?;
+        }
+        Ok(notes)
+    }
+
     /// Adds the output of a segment.
     ///
     /// # Errors
@@ -121,6 +170,19 @@ impl Outputs {
             self.add_records(records, database)?;
         }
         for Written { sink, bytes } in gathered {
+            #[cfg(feature = "otlp")]
+            if let Some((_, sent)) = self.sent.as_mut().filter(|(name, _)| *name == sink) {
+                let mut lines = Vec::new();
+                let read = bytes.read(|bytes| {
+                    lines.extend_from_slice(bytes);
+                    io::Result::Ok(())
+                });
+                read.map_err(Error::Output)?;
+                let rewritten = records.filter(|records| records.is_rewritten);
+                let rewritten = rewritten.map(|records| records.log.as_str().into());
+                sent.add(&lines, rewritten.as_ref(), database)?;
+                continue;
+            }
             if let Some(SinkFile { file, .. }) = self.sinks.iter_mut().find(|it| it.name == sink) {
                 let read = bytes.read(|bytes| {
                     file.staged().extend(bytes);
@@ -153,7 +215,10 @@ impl Outputs {
 
     /// The number of bytes that wait for a commit.
     pub(crate) fn staged_length(&self) -> usize {
-        self.files().map(OutputFile::staged_length).sum()
+        let files = self.files().map(OutputFile::staged_length).sum::<usize>();
+        #[cfg(feature = "otlp")]
+        let files = files + self.sent.as_ref().map_or(0, |(_, sent)| sent.staged_length());
+        files
     }
 
     /// Commits segments together with their output and with the marks `beside`, and then writes the output to
@@ -173,6 +238,11 @@ impl Outputs {
         }
         let receipt = self.commit_only(database, commits, beside)?;
         self.deliver(database)?;
+        // A file shows what was written to it, and a collector does not.
+        #[cfg(feature = "otlp")]
+        if self.sent.as_ref().is_some_and(|(_, sent)| sent.has_delivered()) {
+            self.commit_only(database, &[], &[])?;
+        }
         Ok(receipt)
     }
 
@@ -184,19 +254,32 @@ impl Outputs {
         for file in self.files_mut() {
             file.deliver(database)?;
         }
+        #[cfg(feature = "otlp")]
+        if let Some((_, sent)) = &mut self.sent {
+            sent.deliver(database)?;
+        }
         Ok(())
     }
 
     /// The state to restore if later commits are rolled back.
     pub fn state(&self) -> OutputsState {
         let chain = self.trail.as_ref().map(|trail| trail.chain().clone());
-        OutputsState { chain, commits: self.commits }
+        OutputsState {
+            chain,
+            commits: self.commits,
+            #[cfg(feature = "otlp")]
+            sent: self.sent.as_ref().map_or(0, |(_, sent)| sent.committed()),
+        }
     }
 
     /// Restores a state since which nothing was written to the files.
     pub fn restore(&mut self, state: OutputsState) {
-        let OutputsState { chain, commits } = state;
+        let OutputsState { chain, commits, .. } = state;
         self.commits = commits;
+        #[cfg(feature = "otlp")]
+        if let Some((_, sent)) = &mut self.sent {
+            sent.undo(state.sent);
+        }
         if let Some((trail, chain)) = self.trail.as_mut().zip(chain) {
             trail.set_chain(chain);
         }
@@ -235,6 +318,10 @@ impl Outputs {
                 failure.as_deref().map_or_else(Json::default, |why| Text::from(why).into());
             outputs.push(file.output(memory)?);
         }
+        #[cfg(feature = "otlp")]
+        if let Some((_, sent)) = &mut self.sent {
+            outputs.push(sent.output()?);
+        }
         let (receipt, commits) =
             database.commit_with(commits, &outputs, beside, self.commits).map_err(failed)?;
         self.commits = commits;
@@ -243,6 +330,10 @@ impl Outputs {
 
     /// Whether there are no outputs.
     pub(crate) fn is_empty(&self) -> bool {
+        #[cfg(feature = "otlp")]
+        if self.sent.is_some() {
+            return false;
+        }
         self.trail.is_none() && self.sinks.is_empty()
     }
 

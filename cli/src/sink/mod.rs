@@ -21,7 +21,7 @@ use foldline_render::terminal::neutralise_line;
 use serde::{Serialize, de::DeserializeOwned};
 
 #[cfg(feature = "otlp")]
-use self::otlp::Endpoints;
+pub(crate) use self::otlp::{Delivery, Endpoints, Sent};
 pub(crate) use self::{
     kind::{ContentArgs, SinkKind, SinkOptions, Writer},
     otlp::{AgentSpan, Arrival},
@@ -120,6 +120,11 @@ impl SinkName {
             None => (text, None),
         };
         Ok(Self { name: name.to_owned(), destination })
+    }
+
+    /// Whether it has no file.
+    pub(crate) fn has_no_file(&self) -> bool {
+        !matches!(self.destination, Some(Destination::File(_)))
     }
 
     /// Names the files of these consumers as outputs.

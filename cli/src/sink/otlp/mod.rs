@@ -1,13 +1,16 @@
 //! The sink for OpenTelemetry: lines of OTLP/JSON, in a file or sent to a collector.
 //!
 //! A line is a request that exports one signal. [`OtlpWriter`] takes lines as a file does, and a thread of
-//! [`Collector`] sends them, several in one request. A collector that is away never stops the run, nor slows it.
+//! [`Collector`] sends them, several in one request. A collector that is away never stops the run, nor slows it. An
+//! ingest stores the lines, and a [`Delivery`] sends them until the collector has taken them.
 
 mod agent;
 mod arrival;
 mod closing;
 #[cfg(feature = "otlp")]
 mod collector;
+#[cfg(feature = "otlp")]
+mod delivery;
 #[cfg(feature = "otlp")]
 mod endpoint;
 #[cfg(feature = "otlp")]
@@ -28,7 +31,11 @@ use foldline_render::redact::Redact;
 
 use self::{arrival::Arriving, closing::Closing};
 #[cfg(feature = "otlp")]
-pub(crate) use self::{collector::Collector, endpoint::Endpoints};
+pub(crate) use self::{
+    collector::Collector,
+    delivery::{Delivery, Sent},
+    endpoint::Endpoints,
+};
 use super::kind::{ContentArgs, SinkOptions, Writer};
 pub(crate) use agent::AgentSpan;
 pub(crate) use arrival::Arrival;

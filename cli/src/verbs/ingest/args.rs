@@ -39,8 +39,9 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "KEY", requires = "audit")]
     pub(super) sign: Option<PathBuf>,
 
-    /// Further output to a file; repeatable
-    #[arg(long = "sink", value_name = "NAME=FILE", value_parser = SinkName::parse)]
+    /// Further output to a file, or to a collector with otlp=http://HOST:4318, which gets everything that is added once;
+    /// repeatable
+    #[arg(long = "sink", value_name = "NAME[=FILE]", value_parser = SinkName::parse)]
     pub(super) sinks: Vec<SinkName>,
 
     #[command(flatten)]
@@ -54,6 +55,10 @@ pub(crate) struct IngestArgs {
     /// Treat the logs as complete: calls without a result are unfinished
     #[arg(long = "final")]
     pub(super) complete: bool,
+
+    /// Read what is new about every second, until Ctrl-C
+    #[arg(long, conflicts_with = "complete")]
+    pub(super) follow: bool,
 
     /// Include hidden files and folders
     #[arg(long)]
@@ -72,6 +77,11 @@ pub(crate) struct IngestArgs {
 const ANSWER_WAIT: u32 = 2;
 
 impl IngestArgs {
+    /// Whether an output is sent to a collector.
+    pub(super) fn sends(&self) -> bool {
+        self.sinks.iter().any(SinkName::has_no_file)
+    }
+
     /// The update of a database for an answer.
     pub(super) fn of_an_answer() -> Self {
         Self { executor: "auto".to_owned(), wait: ANSWER_WAIT, ..Self::default() }

@@ -9,7 +9,9 @@
 //! a file grows after that, it is read again from its beginning, and the new rows replace the old ones in one
 //! transaction. A last line without a line end is left for the next run, unless it is a complete record.
 //!
-//! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs).
+//! The audit trail and the files of `--sink` belong to the database: see [`outputs`](crate::outputs). A collector gets
+//! what is committed, which waits in the database until the collector has taken it. The last turn of a log that was not
+//! written for a while ends: a log that was written just now is read again by the next run, also if it has not grown.
 
 mod args;
 mod fan;
@@ -23,9 +25,11 @@ mod summary;
 mod write;
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::atomic::Ordering,
     thread,
     time::{Duration, Instant},
 };
@@ -63,7 +67,8 @@ use crate::{
     program::Program,
     project,
     say::say,
-    sink::{ChosenSink, SinkKind, SinkOptions, SinkOutput},
+    signal::stop_flag,
+    sink::{ChosenSink, SinkOptions, SinkOutput},
 };
 
 pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
@@ -75,7 +80,33 @@ pub(crate) fn run(program: &Program, args: &IngestArgs) -> Result<u8, Error> {
         let hidden = if args.hidden { "" } else { "; hidden folders are searched with --hidden" };
         say(&format!("the given paths have no files{hidden}"));
     }
+    if args.follow {
+        return follow(program, args, &paths, &db);
+    }
     Ok(if summary.has_failures() { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// Reads what is new, until the program is stopped. A message is printed once.
+fn follow(program: &Program, args: &IngestArgs, paths: &[PathBuf], db: &Path) -> Result<u8, Error> {
+    let stop = stop_flag()?;
+    let mut said = BTreeSet::new();
+    loop {
+        let begun = Instant::now();
+        while begun.elapsed() < OFTEN {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(exit::SUCCESS);
+            }
+            thread::sleep(SOON);
+        }
+        match ingest(program, args, paths, db) {
+            Err(error) if error.is_in_use() => {}
+            Err(error) => return Err(error),
+            Ok((summary, _)) => {
+                let news = summary.messages().filter(|message| said.insert(message.clone()));
+                news.for_each(|message| say(&message));
+            }
+        }
+    }
 }
 
 /// Updates a database from these logs and folders of logs. Returns whether all of them were read.
@@ -140,6 +171,9 @@ fn ingest(
     }
 }
 
+/// The interval of looks at followed logs.
+const OFTEN: Duration = Duration::from_secs(1);
+
 /// The delay before logs that another program reads are planned again.
 const SOON: Duration = Duration::from_millis(20);
 
@@ -154,19 +188,19 @@ fn ingest_once(
     let sinks: Vec<_> = args
         .sinks
         .iter()
-        .map(|sink| in_file(sink.choose(&program.sinks, &options)?, &options))
+        .map(|sink| resumable(sink.choose(&program.sinks, &options)?, &options))
         .collect::<Result<_, Error>>()?;
-    args.content.check(sinks.iter().map(|(kind, _)| *kind))?;
+    args.content.check(sinks.iter().map(|sink| sink.kind))?;
     let mut summary = Summary::default();
     let files = files::find(program, args, paths, db, &mut summary)?;
     let wait = Duration::from_secs(args.wait.into());
     let mut database = Database::open_sound(db, wait)?;
     let whole = whole_trails(&database)?;
     let outputs = open_outputs(args, &sinks, wait, &mut database, &mut summary)?;
-    let sinks = sinks.into_iter().map(|(kind, _)| kind).collect();
-    let (jobs, audited) = (jobs(args), args.audit.is_some());
+    let sinks = sinks.into_iter().map(|sink| sink.kind).collect();
+    let (jobs, audited, sends) = (jobs(args), args.audit.is_some(), args.sends());
     let segment_size = parallel::segment_size(jobs);
-    let reading = Reading { program, sinks, options, audited, segment_size };
+    let reading = Reading { program, sinks, options, audited, sends, segment_size };
     let Planned { plans, copies } =
         Planner::new(&database, args, program, &mut summary).plan(&files)?;
     let progress = progress(plans.iter().map(Plan::bytes).sum());
@@ -248,23 +282,34 @@ fn check_homes(
 /// Opens the requested outputs.
 fn open_outputs(
     args: &IngestArgs,
-    sinks: &[(&SinkKind, &Path)],
+    sinks: &[ChosenSink<'_>],
     wait: Duration,
     database: &mut Database,
     summary: &mut Summary,
 ) -> Result<Outputs, Error> {
-    let sinks: Vec<_> = sinks.iter().map(|(kind, path)| (kind.name, *path)).collect();
+    let mut files = Vec::new();
+    for ChosenSink { kind, output } in sinks {
+        if let SinkOutput::File(path) = output {
+            files.push((kind.name, *path));
+        }
+    }
     let (audit, sign) = (args.audit.as_deref(), args.sign.as_deref());
-    let (outputs, notes) = Outputs::open(audit, sign, &sinks, wait, database)?;
+    #[cfg_attr(not(feature = "otlp"), expect(unused_mut, reason = "nothing is sent"))]
+    let (mut outputs, notes) = Outputs::open(audit, sign, &files, wait, database)?;
     notes.into_iter().for_each(|note| summary.note(note));
+    #[cfg(feature = "otlp")]
+    for ChosenSink { kind, output } in sinks {
+        if let SinkOutput::Collector(endpoints) = output {
+            let note = outputs.send_to(kind.name, endpoints.clone(), database)?;
+            note.into_iter().for_each(|note| summary.note(note));
+        }
+    }
     Ok(outputs)
 }
 
-/// The file of a consumer, which ingest requires, as it requires that the consumer can be resumed.
-fn in_file<'p>(
-    ChosenSink { kind, output }: ChosenSink<'p>,
-    options: &SinkOptions,
-) -> Result<(&'p SinkKind, &'p Path), Error> {
+/// The same consumer, if it can be resumed and has a destination, which ingest requires.
+fn resumable<'p>(sink: ChosenSink<'p>, options: &SinkOptions) -> Result<ChosenSink<'p>, Error> {
+    let kind = sink.kind;
     let name = kind.name;
     // Trails of several logs would be mixed in one file.
     if kind.hashes_lines {
@@ -278,9 +323,9 @@ fn in_file<'p>(
             "the output {name} cannot be resumed{redacted}, which ingest requires"
         )));
     }
-    match output {
-        SinkOutput::File(path) => Ok((kind, path)),
-        _ => Err(Error::WrongUse(format!("give --sink {name} a file"))),
+    match sink.output {
+        SinkOutput::Standard => Err(Error::WrongUse(format!("give --sink {name} a file"))),
+        _ => Ok(sink),
     }
 }
 

@@ -3,15 +3,16 @@
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    time::Duration,
 };
 
 use foldline::{
     ledger::{Checkpoint, Commit, Identity, SourceFacts},
     processor::{Collect, DEFAULT_MAX_LINE, LastLine, SegmentLimits, Segments, Snapshot},
     source::LogFile,
-    transduce::Fault,
+    transduce::{Batch, Fault, Resume},
 };
-use foldline_agents::Records;
+use foldline_agents::{DynExecutor, Records};
 use foldline_database::Rows;
 use foldline_domain::{
     Json,
@@ -31,7 +32,7 @@ use crate::{
     outputs::TrailRecords,
     pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
-    sink::{Gathered, SinkKind, SinkOptions, Sinks},
+    sink::{Gathered, SinkKind, SinkOptions, Sinks, Written},
 };
 
 /// The shared configuration of the readers.
@@ -42,6 +43,8 @@ pub(super) struct Reading<'a> {
     pub(super) options: SinkOptions,
     /// Whether there is an audit trail, which needs every event, with the digest of its line.
     pub(super) audited: bool,
+    /// Whether an output is sent to a collector.
+    pub(super) sends: bool,
     /// The memory limit of the output of a segment, in bytes.
     pub(super) segment_size: usize,
 }
@@ -207,10 +210,19 @@ fn try_read(
         return file.complete(&mut log, each);
     }
     let has_begun = file.segments.processor().next_record().offset > 0;
-    let has_news = file.has_moved || (file.segments.has_news() && has_begun);
-    if has_news || (file.is_touched && has_begun) {
-        let identity = file.identity(&mut log)?;
-        if !each(file.segment(identity)?) {
+    let is_open = reading.sends && !file.is_rewritten && !is_quiet(reading, plan);
+    let closed = match reading.sends && !is_open {
+        true => pipeline::emitter_mut(file.segments.processor_mut()).3.close_turns(),
+        false => Batch::EMPTY,
+    };
+    let has_news = file.has_moved || (file.segments.has_news() && has_begun) || !closed.is_empty();
+    if has_news || (file.is_touched && has_begun && !(is_open && file.was_open)) {
+        let mut identity = file.identity(&mut log)?;
+        if is_open {
+            // The next run reads it again, and closes its last turn if nothing has come.
+            identity.changed = None;
+        }
+        if !each(file.segment(identity, closed)?) {
             return Ok(None);
         }
     }
@@ -218,6 +230,41 @@ fn try_read(
     file.segments.processor_mut().emitter_mut().end_source();
     let failures = failures(&pipeline::emitter(file.segments.processor()).3);
     Ok(Some(End { mid_line, has_news, failures }))
+}
+
+/// Whether a log was not written for so long that its last turn ends.
+fn is_quiet(reading: &Reading<'_>, plan: &Plan) -> bool {
+    let written = plan.path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let quiet = written.and_then(|written| written.elapsed().ok());
+    // A wrong time was refused when the options were read.
+    let limit = reading.options.variables.idle().unwrap_or(Duration::MAX);
+    quiet.is_some_and(|quiet| quiet >= limit)
+}
+
+/// The memories of sinks that have not read the stored part of a log, of this length: it is read again for them.
+fn remembered(
+    reading: &Reading<'_>,
+    plan: &Plan,
+    executor: &DynExecutor,
+    mut length: u64,
+) -> Result<<Sinks as Resume>::State, Error> {
+    let mut sinks = Sinks::default();
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
+    let mut log = Log::Once(Box::new(reading.program.openers().open_regular(&plan.path)?));
+    let mut processor = pipeline::begin(executor.clone(), sinks, DEFAULT_MAX_LINE, log.span());
+    while length > 0 {
+        let span = pipeline::span(&processor);
+        let moved = pipeline::step(&mut log, &span, |part| {
+            if let Part::Bytes(bytes) = part {
+                let most = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
+                processor.push(bytes.get(..most).unwrap_or(bytes), drop::<Written>);
+                length -= most as u64;
+            }
+            Ok(())
+        })?;
+        let Moved::Read(_) = moved else { break };
+    }
+    Ok(pipeline::emitter(&processor).state())
 }
 
 fn replaced(plan: &Plan) -> Error {
@@ -264,6 +311,8 @@ struct OpenLog<'p> {
     has_moved: bool,
     /// The system recorded a change, and nothing else has to be stored.
     is_touched: bool,
+    /// Its last turn may have been open.
+    was_open: bool,
     /// It is a database or a document.
     is_rewritten: bool,
 }
@@ -280,10 +329,10 @@ impl<'p> OpenLog<'p> {
         let (mut processor, mut expected) = (None, None);
         // The commits of a database that is read as a whole do not say that it was read to its end; the last one does.
         let is_rewritten = matches!(log, Log::Once(file) if file.is_rewritten());
-        let (mut has_moved, mut is_touched) = (plan.complete, is_rewritten);
+        let (mut has_moved, mut is_touched, mut was_open) = (plan.complete, is_rewritten, false);
         if let (Start::Resume(checkpoint), Log::Once(file)) = (&plan.start, &mut *log)
             && let Some(executor) = registry.named(&checkpoint.facts.format)
-            && let Ok(resumed) = pipeline::resume(
+            && let Ok(mut resumed) = pipeline::resume(
                 executor.clone(),
                 &checkpoint.state,
                 fan(reading, is_rewritten),
@@ -299,6 +348,12 @@ impl<'p> OpenLog<'p> {
             let before = &checkpoint.facts;
             has_moved = before.path != plan.stored_path() || checkpoint.complete != plan.complete;
             is_touched = !plan.found.is_untouched_since(&before.identity);
+            was_open = before.identity.changed.is_none();
+            let offset = resumed.position().offset;
+            let sinks = &mut pipeline::emitter_mut(&mut resumed).3;
+            if reading.sends && !sinks.new_ones().is_empty() {
+                sinks.resume(remembered(reading, plan, executor, offset)?);
+            }
             processor = Some((executor.format().name, resumed));
         }
         let (format, processor) = match processor {
@@ -325,7 +380,7 @@ impl<'p> OpenLog<'p> {
         let limits = SegmentLimits { size: reading.segment_size, ..SegmentLimits::default() };
         let segments =
             Segments::new(plan.name.clone(), facts, expected, processor).with_limits(limits);
-        Ok(Some(Self { plan, segments, has_moved, is_touched, is_rewritten }))
+        Ok(Some(Self { plan, segments, has_moved, is_touched, was_open, is_rewritten }))
     }
 
     /// The identity of the file. A file that was truncated meanwhile keeps its earlier one, and so what was
@@ -352,7 +407,7 @@ impl<'p> OpenLog<'p> {
             let mut identity = self.identity(log)?;
             // More of the file is to be read, whether or not it changes meanwhile.
             identity.changed = None;
-            if !each(self.segment(identity)?) {
+            if !each(self.segment(identity, Batch::EMPTY)?) {
                 return Ok(false);
             }
             let span = pipeline::span(self.segments.processor());
@@ -361,10 +416,13 @@ impl<'p> OpenLog<'p> {
         Ok(true)
     }
 
-    fn segment(&mut self, identity: Identity) -> Result<Piece, Error> {
+    /// The next commit, with the output of what was closed.
+    fn segment(&mut self, identity: Identity, closed: Batch<Written>) -> Result<Piece, Error> {
         let bytes = self.segments.pending_bytes();
         let commit = self.segments.commit(identity).map_err(|error| self.fail(error))?;
-        Ok(Piece::Segment(Box::new(Segment::of(commit, bytes, self.is_rewritten))))
+        let mut segment = Segment::of(commit, bytes, self.is_rewritten);
+        closed.drain_with(|written| segment.gathered.add(written));
+        Ok(Piece::Segment(Box::new(segment)))
     }
 
     /// The log is complete: finishes the reducer and the emitters.

@@ -130,6 +130,12 @@ impl Summary {
         !self.failed.is_empty()
     }
 
+    /// The notes, and which files could not be read.
+    pub(super) fn messages(&self) -> impl Iterator<Item = String> {
+        let failed = self.failed.iter().map(|(path, why)| format!("{}: {why}", Visible(path)));
+        self.notes.iter().map(|note| neutralise_line(note).into_owned()).chain(failed)
+    }
+
     /// Reports on standard error which logs could not be read. Returns the exit code of an answer, which may lack them.
     pub(super) fn report_failures(&self) -> u8 {
         for (path, message) in self.failed.iter().take(NAMED) {

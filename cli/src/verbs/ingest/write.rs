@@ -175,6 +175,10 @@ impl Writer {
     pub(super) fn finish(mut self) -> Result<(Database, Summary), Error> {
         self.flush()?;
         self.commit_ahead()?;
+        #[cfg(feature = "otlp")]
+        for note in self.outputs.send_rest(&mut self.database)? {
+            self.summary.note(note);
+        }
         self.outputs.finish(&mut self.database)?;
         self.progress.finish_and_clear();
         Ok((self.database, self.summary))

@@ -407,8 +407,10 @@ impl<'a> Planner<'a> {
             || !found.status.is_same_file(before)
             || (changed.is_some() && changed != before.changed);
         let finishes = self.args.complete && !checkpoint.complete;
+        // Its last turn may have become quiet, which a collector is told.
+        let is_open = self.args.sends() && before.changed.is_none() && !checkpoint.complete;
         match () {
-            () if has_grown || finishes => Some(Start::Resume(Box::new(checkpoint))),
+            () if has_grown || finishes || is_open => Some(Start::Resume(Box::new(checkpoint))),
             () if has_moved => Some(Start::Update(Box::new(checkpoint))),
             () => None,
         }
