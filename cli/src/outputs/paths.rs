@@ -1,4 +1,4 @@
-//! [`OutputPaths`]: the files that belong to a database.
+//! [`OutputPaths`]: the files that belong to a database, and the collectors that get what is added to it.
 
 use foldline_database::sqlite::Database;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(crate) struct OutputPaths {
     /// The audit trails.
     pub(crate) trails: Vec<String>,
-    /// The files of sinks.
+    /// The files of sinks, and the addresses of collectors.
     pub(crate) others: Vec<String>,
 }
 
@@ -20,11 +20,14 @@ impl OutputPaths {
     pub(crate) fn of(database: &Database) -> Result<Self, Error> {
         let mut paths = Self::default();
         for known in database.outputs()? {
-            // Other states are not those of files.
-            let Ok(state) = state(&known) else { continue };
-            match known.name.starts_with(PREFIX) {
-                true => paths.trails.push(state.path),
-                false => paths.others.push(state.path),
+            match (state(&known), known.name.rsplit_once(' ')) {
+                (Ok(state), _) if known.name.starts_with(PREFIX) => paths.trails.push(state.path),
+                (Ok(state), _) => paths.others.push(state.path),
+                (Err(_), Some((_, address))) if address.contains("://") => {
+                    paths.others.push(address.to_owned());
+                }
+                // The states of other programs.
+                (Err(_), _) => {}
             }
         }
         Ok(paths)

@@ -97,6 +97,12 @@ fn everything_is_sent_once() {
     assert!(received(&collector.requests()) == expected);
     log.ingest("db", &["--final", "--sink", &sink]);
     assert!(received(&collector.requests()) == expected);
+    // What was sent is not forgotten.
+    let db = log.path("db");
+    let forget = ["forget", "3f0c2a51", "--dry-run", "--db", db.to_str().unwrap()];
+    let output = foldline(&forget).output().unwrap();
+    let not_changed = format!("not changed: the output {}", collector.address);
+    assert!(said(&output).contains(&not_changed), "{} {}", said(&output), stderr(&output));
 }
 
 /// What a collector has not taken waits in the database, and what it has taken of it is not sent again.

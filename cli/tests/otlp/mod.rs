@@ -23,16 +23,20 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/session.jsonl")
 }
 
-/// The program, without the variables of OpenTelemetry. Requests are JSON, which is easy to read.
+/// The program, without the variables of OpenTelemetry and its own for it. Requests are JSON, which is easy to read.
 fn foldline(arguments: &[&str]) -> Command {
     let mut command = logs::foldline();
     for (name, _) in
-        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OTEL_"))
+        std::env::vars_os().filter(|(name, _)| is_of_telemetry(&name.to_string_lossy()))
     {
         command.env_remove(name);
     }
     command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json").args(arguments);
     command
+}
+
+fn is_of_telemetry(name: &str) -> bool {
+    ["OTEL_", "FOLDLINE_OTLP_", "TRACEPARENT"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn replay(to: &str) -> Command {
