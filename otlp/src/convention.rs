@@ -4,8 +4,9 @@
 //! emitted.
 
 /// The schema of the conventions for generative AI that the emitter follows. They have the status *Development*: their
-/// names will change. Their repository, `open-telemetry/semantic-conventions-genai`, has no release yet; the state is
-/// that of commit `004902b`.
+/// names will change. The state of their repository, `open-telemetry/semantic-conventions-genai`, is that of commit
+/// `004902b`. Its first release, 0.1.0, renames `gen_ai.usage.cache_creation.input_tokens` and the event of exceptions,
+/// and replaces `gen_ai.client.token.usage`, of which `foldline_domain::metrics` has the name, too.
 pub(super) const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";
 
 pub(super) const AGENT_NAME: &str = "gen_ai.agent.name";
