@@ -270,6 +270,28 @@ fn words_are_found_and_never_syntax() {
 }
 
 #[test]
+fn a_question_without_an_answer_is_relaxed_and_says_so() {
+    let place = Place::shared();
+    let refused = place.json(&["search", "connection refused"]);
+    let question = ["search", "why were conections refused by quokkas", "-f", "json", "-n", "0"];
+    let output = run(&place.arguments(place.db().to_str().unwrap(), &question));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(
+        said,
+        "foldline: entries with some of the words, in any form; left out why were by; asked for \"conections\", \
+         near word \"connection\"; nowhere: \"quokkas\"\n"
+    );
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let places = |found: &Value| -> BTreeSet<String> {
+        let found = found.as_array().unwrap().iter();
+        found.map(|hit| format!("{}:{}", hit["session"], hit["index"])).collect()
+    };
+    assert!(places(&found).is_superset(&places(&refused)), "{found}");
+    assert_eq!(place.ask(&["search", "why quokkas"]), "nothing was found\n");
+}
+
+#[test]
 fn sql_reads_and_nothing_else() {
     let place = Place::shared();
     let rows = place.json(&[

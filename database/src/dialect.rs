@@ -33,6 +33,17 @@ impl Dialect {
         }
     }
 
+    /// A table of the words of the search index, in its column `term`.
+    pub(super) fn vocabulary(self) -> &'static str {
+        match self {
+            Self::Sqlite => "temp.vocabulary",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => {
+                r#"(SELECT word COLLATE "C" AS term FROM ts_stat('SELECT vector FROM words')) AS vocabulary"#
+            }
+        }
+    }
+
     /// The name of a session: the title that its log states, or else the latest that another log states of it, or else the
     /// first meaningful line of a prompt.
     pub(super) fn title(self, session: &str) -> String {

@@ -6,12 +6,21 @@ use serde_json::json;
 use super::{call::Call, page::Page};
 use crate::error::Error;
 
+/// The tokens of the shortest result.
+const SHORTEST: u64 = 15;
+
 /// The largest number of results that are read for an answer. No answer has room for more.
 const MOST_READ: usize = 400;
 
+/// The number of results that are read for the answer to a call, which has no room for more.
+fn most_read(call: &Call<'_>) -> usize {
+    let most = call.budget().count() / SHORTEST;
+    usize::try_from(most).unwrap_or(MOST_READ).clamp(1, MOST_READ)
+}
+
 /// The filter of the results after the first `offset`, as many as are read for an answer, and one more if there are.
-pub(crate) fn after(offset: u32, filter: SessionFilter) -> SessionFilter {
-    SessionFilter { offset: offset as usize, limit: Some(MOST_READ + 1), ..filter }
+pub(crate) fn after(call: &Call<'_>, offset: u32, filter: SessionFilter) -> SessionFilter {
+    SessionFilter { offset: offset as usize, limit: Some(most_read(call) + 1), ..filter }
 }
 
 /// A list of results.
@@ -32,8 +41,9 @@ impl<T> Results<'_, T> {
         mut block: impl FnMut(&T) -> Result<String, Error>,
     ) -> Result<String, Error> {
         let Self { head, rows, offset } = self;
-        let is_more = rows.len() > MOST_READ;
-        let rows = rows.get(..MOST_READ).unwrap_or(rows);
+        let most = most_read(call);
+        let is_more = rows.len() > most;
+        let rows = rows.get(..most).unwrap_or(rows);
         let words = |left: usize, shown: usize| {
             let next = usize::try_from(offset).unwrap_or(usize::MAX).saturating_add(shown);
             let left = if is_more { format!("more than {left}") } else { left.to_string() };

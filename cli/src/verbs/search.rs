@@ -1,7 +1,7 @@
 //! Full-text search of entries.
 
 use clap::Args;
-use foldline_database::query::{FoundEntry, MATCH, SearchTerms};
+use foldline_database::query::{FoundEntry, MATCH, NearWord, RelaxedSearch, SearchTerms};
 
 use crate::{
     answer::{
@@ -11,6 +11,7 @@ use crate::{
     },
     error::Error,
     program::Program,
+    say::say,
 };
 
 /// The options of `foldline search`.
@@ -37,9 +38,37 @@ pub(crate) fn run(program: &Program, args: &SearchArgs) -> Result<u8, Error> {
         let terms =
             terms.ok_or_else(|| Error::WrongUse("there is no word to search for".to_owned()))?;
         asked.database.check_search_index()?;
-        let rows = asked.database.search(terms, &asked.filter)?;
+        let mut rows = asked.database.search(terms, &asked.filter)?;
+        if let (SearchTerms::All(words), true) = (terms, rows.is_empty()) {
+            let relaxed = asked.database.search_relaxed(words, &asked.filter)?;
+            if !relaxed.entries.is_empty() {
+                say(&how(&relaxed));
+            }
+            rows = relaxed.entries;
+        }
         Ok(Paragraphs { rows, none: "nothing was found", order, paragraph, listing })
     })
+}
+
+/// How the words of a question were searched, in one line.
+pub(crate) fn how(relaxed: &RelaxedSearch) -> String {
+    let RelaxedSearch { left_out, near, unknown, .. } = relaxed;
+    let quoted = |words: &[String]| {
+        let words = words.iter().map(|word| format!("{:?}", visible(word)));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let mut how = "entries with some of the words, in any form".to_owned();
+    if !left_out.is_empty() {
+        how.push_str(&format!("; left out {}", left_out.join(" ")));
+    }
+    for NearWord { asked, near } in near {
+        let asked = std::slice::from_ref(asked);
+        how.push_str(&format!("; asked for {}, near word {}", quoted(asked), quoted(near)));
+    }
+    if !unknown.is_empty() {
+        how.push_str(&format!("; nowhere: {}", quoted(unknown)));
+    }
+    how
 }
 
 /// The matches as rows.

@@ -6,6 +6,7 @@ pub(crate) mod client;
 mod hostile;
 mod project;
 mod protocol;
+mod questions;
 mod served;
 
 use super::{logs, serve};

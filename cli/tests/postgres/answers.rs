@@ -203,6 +203,24 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
         };
         assert_equal(text, &found(sqlite), &found(postgres));
     }
+    for text in [
+        "how do I fix the failing tests",
+        "which files were updated",
+        "mend the greting",
+        "\"cargo test\" errors, permissoins and quokkas",
+        "ärger 確認 src/main.rs",
+        "the of",
+    ] {
+        let Some(SearchTerms::All(terms)) = SearchTerms::of(text) else { panic!("{text}") };
+        let found = |store: &dyn Store| {
+            let mut found = store.search_relaxed(&terms, &SessionFilter::default()).unwrap();
+            let mut entries: Vec<_> =
+                found.entries.drain(..).map(|it| (it.session, it.index)).collect();
+            entries.sort_unstable();
+            (entries, found)
+        };
+        assert_equal(text, &found(sqlite), &found(postgres));
+    }
     let states = |store: &dyn Store| {
         let mut states = Vec::new();
         store.each_state(|state| states.push(state)).unwrap();

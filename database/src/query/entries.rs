@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{
     SearchTerms, SessionFilter,
     companions::whole,
+    question::Term,
     search,
     sql::FAILURES,
     word_search::{WordSearch, whole_text},
 };
 use crate::{Store, StoreError, parameters::Parameters};
-
-/// How many times as frequent as the rarest word of a question another one may be.
-const AS_RARE: usize = 10;
 
 /// An entry of one of several sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,7 +184,10 @@ impl dyn Store + '_ {
         let before = match filter.offset {
             0 => 0,
             _ if !found.is_empty() => filter.offset,
-            _ => self.count_of_words(terms, filter)?,
+            _ => {
+                let terms: Vec<_> = terms.iter().map(|term| Term::exact(term)).collect();
+                self.count_of_terms(&terms, filter)?
+            }
         };
         let offset = filter.offset.saturating_sub(before);
         let rest = SessionFilter { limit, offset, ..filter.clone() };
@@ -194,41 +195,14 @@ impl dyn Store + '_ {
         Ok(found)
     }
 
-    /// For terms that no entry has all of: the entries that have some of them as whole words, the best matches first;
-    /// and the terms that are in no entry. A word that is much more frequent than the rarest one tells nothing.
-    pub fn search_some(
+    /// The number of entries that have all terms.
+    pub(super) fn count_of_terms(
         &self,
-        terms: &[String],
-        filter: &SessionFilter,
-    ) -> Result<(Vec<FoundEntry>, Vec<String>), StoreError> {
-        let (mut known, mut unknown) = (Vec::new(), Vec::new());
-        for term in terms {
-            match self.count_of_words(std::slice::from_ref(term), filter)? {
-                0 => unknown.push(term.clone()),
-                count => known.push((count, term.clone())),
-            }
-        }
-        let Some(rarest) = known.iter().map(|(count, _)| *count).min() else {
-            return Ok((Vec::new(), unknown));
-        };
-        let telling = |count| count <= rarest.saturating_mul(AS_RARE);
-        let known = known.into_iter().filter(|(count, _)| telling(*count)).map(|(_, term)| term);
-        let known: Vec<_> = known.collect();
-        let mut parameters = self.parameters();
-        let search = WordSearch::some(&known, &mut parameters);
-        let words = known.iter().flat_map(|term| term.split(|c: char| !c.is_alphanumeric()));
-        let words: Vec<_> = words.collect();
-        Ok((self.words(&search, &words, filter, parameters)?, unknown))
-    }
-
-    /// The number of entries that have the terms as whole words.
-    fn count_of_words(
-        &self,
-        terms: &[String],
+        terms: &[Term],
         filter: &SessionFilter,
     ) -> Result<usize, StoreError> {
         let mut parameters = self.parameters();
-        let WordSearch { from, condition, .. } = WordSearch::phrases(terms, &mut parameters);
+        let WordSearch { from, condition, .. } = WordSearch::all(terms, &mut parameters);
         let sql = format!(
             "SELECT count(*) FROM {from} JOIN sessions ON sessions.id = entries.session
              WHERE {condition} AND {}",
@@ -238,7 +212,7 @@ impl dyn Store + '_ {
         Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(0))
     }
 
-    fn words(
+    pub(super) fn words(
         &self,
         search: &WordSearch,
         words: &[&str],

@@ -60,6 +60,23 @@ impl dyn Store + '_ {
         Ok(self.answer(&sql, &parameters, |row| row.get::<String>(0))?.pop())
     }
 
+    /// The last message of the agent between a prompt and the next one, outside its sub-agents: its place in the session,
+    /// and its beginning, at most 1,000 characters.
+    pub fn reply(&self, session: i64, prompt: i64) -> Result<Option<(i64, String)>, StoreError> {
+        let mut parameters = self.parameters();
+        let (session, prompt) = (parameters.add(session), parameters.add(prompt));
+        let sql = format!(
+            "SELECT idx, text_start(content, 1000) FROM entries
+             WHERE session = {session} AND type = 'assistant_message' AND parent_corr_id IS NULL AND idx > {prompt}
+             AND NOT EXISTS (
+                 SELECT 1 FROM entries AS next
+                 WHERE next.session = {session} AND next.type = 'user_message' AND next.parent_corr_id IS NULL
+                 AND next.idx > {prompt} AND next.idx < entries.idx)
+             ORDER BY idx DESC LIMIT 1"
+        );
+        Ok(self.answer(&sql, &parameters, |row| Ok((row.get(0)?, row.get(1)?)))?.pop())
+    }
+
     /// The beginning of the first message of the agent, at most 1,000 characters.
     pub fn first_answer(&self, session: i64) -> Result<Option<String>, StoreError> {
         let mut parameters = self.parameters();

@@ -29,6 +29,8 @@ mod glance;
 mod inputs;
 mod limits;
 mod project;
+mod question;
+mod relaxed;
 mod search;
 mod sessions;
 mod sources;
@@ -45,6 +47,7 @@ pub use self::{
     glance::OpenCall,
     inputs::{CommandRow, PromptRow},
     project::FolderRow,
+    relaxed::{NearWord, RelaxedSearch},
     search::{MATCH, SearchTerms},
     sessions::{OutcomeRow, SessionLog, SessionOrder, SessionRow, TaskRow},
     sources::Totals,

@@ -1,5 +1,7 @@
 //! Search terms for entries, and the marks of matches.
 
+use super::question;
+
 /// The marks before and after a match in a snippet: noncharacters, which do not occur in texts.
 pub const MATCH: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
@@ -29,6 +31,13 @@ impl SearchTerms {
         let terms = terms.into_iter().filter(|term| term.contains(char::is_alphanumeric));
         let terms: Vec<_> = terms.map(|term| term.replace('\0', " ")).collect();
         (!terms.is_empty()).then_some(Self::All(terms))
+    }
+
+    /// Whether it is a question in plain words: some of them are there for the grammar alone, and others are not.
+    pub fn is_in_words(&self) -> bool {
+        let Self::All(terms) = self else { return false };
+        let fillers = terms.iter().filter(|term| question::is_filler(term)).count();
+        fillers > 0 && fillers < terms.len()
     }
 }
 

@@ -108,6 +108,7 @@ impl Database {
                  PRAGMA wal_autocheckpoint = 4096;",
             )
             .map_err(fail)?;
+        open::add_vocabulary(&connection).map_err(fail)?;
         connection.set_prepared_statement_cache_capacity(64);
         // A lookup is planned once, not once for each file.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
@@ -148,6 +149,7 @@ impl Database {
                 .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
                 .map_err(|error| SqliteError::new(path, &error))?;
             schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
+            open::add_vocabulary(&connection).map_err(|error| SqliteError::new(path, &error))?;
             Ok(Self {
                 connection,
                 path: path.to_owned(),
@@ -179,6 +181,7 @@ impl Database {
         let seen = Seen::of(path).ok().flatten();
         let database = |connection, seen, is_locked| {
             schema::check(&connection).map_err(|unfit| SqliteError::unfit(path, unfit))?;
+            open::add_vocabulary(&connection).map_err(|error| SqliteError::new(path, &error))?;
             Ok(Self { connection, path: path.to_owned(), seen, is_locked, ahead: Ahead::Closed })
         };
         let usual = open::read_only(path, wait).and_then(|open| database(open, seen.clone(), true));

@@ -11,6 +11,19 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{SqliteError, crc, texts, tokens::estimate};
 
+/// Adds a table of the words of the search index, for as long as the connection.
+pub(super) fn add_vocabulary(connection: &Connection) -> rusqlite::Result<()> {
+    let is_reader: bool = connection.pragma_query_value(None, READER, |row| row.get(0))?;
+    connection.pragma_update(None, READER, false)?;
+    connection.execute_batch(
+        "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'search', 'row')",
+    )?;
+    connection.pragma_update(None, READER, is_reader)
+}
+
+/// Whether a connection changes nothing, not even its temporary tables.
+const READER: &str = "query_only";
+
 /// A connection for reading and writing. If there is no database, an empty one is created that only its owner
 /// can read; SQLite gives its sidecar files the same permissions.
 pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, SqliteError> {
@@ -28,9 +41,7 @@ pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, Sqlit
         return Err(failed(path, "it is a directory".to_owned()));
     }
     let connection = connect(path, &full(path)?, OpenFlags::SQLITE_OPEN_READ_ONLY, wait)?;
-    connection
-        .pragma_update(None, "query_only", true)
-        .map_err(|error| SqliteError::new(path, &error))?;
+    connection.pragma_update(None, READER, true).map_err(|error| SqliteError::new(path, &error))?;
     Ok(connection)
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts};
 use foldline_database::{
     Rows, Store,
-    query::{SearchTerms, SessionFilter},
+    query::{NearWord, SearchTerms, SessionFilter},
     sqlite::{DEFAULT_WAIT, Database},
 };
 use foldline_domain::{
     ActionType, DomainEvent, Json, Located, NormalizedEntry, NormalizedEntryType, Position,
-    ToolStatus, ToolUse,
+    Timestamp, ToolStatus, ToolUse,
 };
 use proptest::prelude::*;
 
@@ -95,6 +95,71 @@ fn whole_words_are_found_before_parts() {
         growing.say(text);
     }
     assert_eq!(growing.find("exp", 0, None), [3, 1, 0]);
+}
+
+#[test]
+fn what_was_said_is_first_and_of_equal_entries_the_latest() {
+    let mut growing = Growing::new();
+    for (kind, at) in [
+        (NormalizedEntryType::SystemMessage, Some(9)),
+        (NormalizedEntryType::UserMessage, None),
+        (NormalizedEntryType::UserMessage, Some(1)),
+        (NormalizedEntryType::AssistantMessage, Some(3)),
+        (NormalizedEntryType::UserMessage, Some(2)),
+        (NormalizedEntryType::SystemMessage, None),
+    ] {
+        let mut entry = NormalizedEntry::new(kind, "the retry limit");
+        entry.timestamp = at.map(Timestamp::from_millis);
+        growing.add(DomainEvent::entry(entry));
+    }
+    let order = [3, 4, 2, 1, 0, 5];
+    assert_eq!(growing.find("retry limit", 0, None), order);
+    let database: &dyn Store = &growing.database;
+    let words = ["retries".to_owned(), "limit".to_owned()];
+    let found = database.search_relaxed(&words, &SessionFilter::default()).unwrap().entries;
+    assert_eq!(found.iter().map(|hit| hit.index).collect::<Vec<_>>(), order);
+}
+
+#[test]
+fn a_question_in_words_finds_entries_with_some_of_them() {
+    let mut growing = Growing::new();
+    for text in
+        ["all tests failed", "a fail", "the cargo build", "nothing", "failing test", "sort it"]
+    {
+        growing.say(text);
+    }
+    growing.add(DomainEvent::entry(NormalizedEntry::new(
+        NormalizedEntryType::AssistantMessage,
+        "the test fails",
+    )));
+    growing.add(DomainEvent::entry(NormalizedEntry::new(
+        NormalizedEntryType::SystemMessage,
+        "a test failure",
+    )));
+    let ask = |text: &str| {
+        let terms = SearchTerms::of(text).unwrap();
+        let SearchTerms::All(words) = &terms else { panic!("{text}") };
+        let database: &dyn Store = &growing.database;
+        let found = database.search_relaxed(words, &SessionFilter::default()).unwrap();
+        let entries: Vec<_> = found.entries.iter().map(|hit| hit.index).collect();
+        (entries, found)
+    };
+    // Those with both words, and what was said before what was not; then those with one.
+    let (entries, found) = ask("why did the tests fail?");
+    assert_eq!(found.left_out, ["why", "did", "the"]);
+    assert_eq!(entries[..3].iter().copied().collect::<BTreeSet<_>>(), [0, 4, 6].into());
+    assert_eq!(entries[3..], [7, 1]);
+    assert!(found.near.is_empty() && found.unknown.is_empty());
+    // Words that are spelled nearly alike, and words of no entry.
+    let (entries, found) = ask("the crago quokka");
+    assert_eq!(entries, [2]);
+    assert_eq!(found.near, [NearWord { asked: "crago".into(), near: vec!["cargo".into()] }]);
+    assert_eq!(found.unknown, ["quokka"]);
+    assert_eq!(ask("wombat quokka").0, [0_i64; 0]);
+    // Words without meaning are searched if there are no others.
+    assert_eq!(ask("it").0, [5]);
+    let is_in_words = |text: &str| SearchTerms::of(text).unwrap().is_in_words();
+    assert!(is_in_words("why did it fail") && !is_in_words("retry limit") && !is_in_words("it"));
 }
 
 /// A call of a tool with an argument.

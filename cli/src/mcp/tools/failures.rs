@@ -59,7 +59,7 @@ impl ToolArguments for Failures {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = after(self.offset, call.filter(&self.scope)?);
+        let filter = after(call, self.offset, call.filter(&self.scope)?);
         let found = match &self.text {
             Some(text) => call.database.failures_with(text, &filter)?,
             None => call.database.failures(&filter)?,

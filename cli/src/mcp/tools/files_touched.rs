@@ -44,7 +44,7 @@ impl ToolArguments for FilesTouched {
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = after(self.offset, call.filter(&self.scope)?);
+        let filter = after(call, self.offset, call.filter(&self.scope)?);
         let (head, offset) = (String::new(), self.offset);
         match &self.path {
             Some(path) => {

@@ -43,7 +43,7 @@ impl ToolArguments for RecentSessions {
         let filter = SessionFilter {
             state: self.failed.then_some(StateFilter::Failed),
             is_listed: true,
-            ..after(self.offset, call.filter(&self.scope)?)
+            ..after(call, self.offset, call.filter(&self.scope)?)
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {

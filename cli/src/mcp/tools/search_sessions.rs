@@ -12,12 +12,22 @@ use crate::{
         call::Call,
         excerpt::excerpt,
         listing::{Results, after},
-        quote::{line, quoted},
+        quote::{clip, line, quoted},
+        tokens::Tokens,
     },
+    verbs::search::how,
 };
 
-/// The longest excerpt in characters.
+/// The longest excerpt in characters, and the longest answer: of the best match, and of others.
 const LONGEST: usize = 300;
+const SHORT: usize = 200;
+
+/// That of others in an answer of few tokens, which else had room for no other.
+const SHORTEST: usize = 120;
+const FEW: u32 = 1_000;
+
+/// The longest title.
+const TITLE: usize = 60;
 
 /// The arguments of `search_sessions`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,50 +59,47 @@ impl ToolArguments for SearchSessions {
         let terms = SearchTerms::of(&self.text);
         let terms = terms
             .ok_or_else(|| Error::WrongUse("there is no word to search for in text".to_owned()))?;
-        let filter = after(self.offset, call.filter(&self.scope)?);
+        let filter = after(call, self.offset, call.filter(&self.scope)?);
         call.database.check_search_index()?;
-        let found = call.database.search(&terms, &filter)?;
-        if found.is_empty() {
-            return self.relaxed(call, &terms, &filter);
+        // A question in plain words is no list of words that an entry must have.
+        if !terms.is_in_words() {
+            let found = call.database.search(&terms, &filter)?;
+            // The end of the entries that have all words is no reason to look for others.
+            let first = SessionFilter { limit: Some(1), offset: 0, ..filter.clone() };
+            let is_end = || -> Result<bool, Error> {
+                Ok(self.offset > 0 && !call.database.search(&terms, &first)?.is_empty())
+            };
+            if !found.is_empty() || is_end()? {
+                return self.listed(call, String::new(), &found);
+            }
         }
-        let results = Results { head: String::new(), rows: &found, offset: self.offset };
-        results.answer(call, |hit| block(call, hit))
+        let SearchTerms::All(words) = &terms else { return self.listed(call, String::new(), &[]) };
+        let relaxed = call.database.search_relaxed(words, &filter)?;
+        let head = call.text(&format!("Relaxed: {}.\n", how(&relaxed)));
+        self.listed(call, head, &relaxed.entries)
     }
 }
 
 impl SearchSessions {
-    /// The entries with some of the words, where none has all of them.
-    fn relaxed(
-        &self,
-        call: &Call<'_>,
-        terms: &SearchTerms,
-        filter: &SessionFilter,
-    ) -> Result<String, Error> {
-        let nothing = || Ok(call.nothing("Nothing was found", &self.scope, self.offset));
-        let SearchTerms::All(words) = terms else { return nothing() };
-        // The end of the entries that have all words is no reason to look for others.
-        let first = SessionFilter { limit: Some(1), offset: 0, ..filter.clone() };
-        let is_end = self.offset > 0 && !call.database.search(terms, &first)?.is_empty();
-        if words.len() < 2 || is_end {
-            return nothing();
-        }
-        let (found, unknown) = call.database.search_some(words, filter)?;
+    fn listed(&self, call: &Call<'_>, head: String, found: &[FoundEntry]) -> Result<String, Error> {
         if found.is_empty() {
-            return nothing();
+            return Ok(call.nothing("Nothing was found", &self.scope, self.offset));
         }
-        let unknown: Vec<_> = unknown.iter().map(|word| format!("{:?}", line(word, 40))).collect();
-        let nowhere = match unknown.as_slice() {
-            [] => String::new(),
-            words => format!(" Nowhere: {}.", words.join(", ")),
-        };
-        let head = format!("No entry has all words.{nowhere} Entries with some of them:\n");
-        let results = Results { head, rows: &found, offset: self.offset };
-        results.answer(call, |hit| block(call, hit))
+        let short = if call.budget() < Tokens::new(FEW) { SHORTEST } else { SHORT };
+        let mut last = None;
+        let results = Results { head, rows: found, offset: self.offset };
+        results.answer(call, |hit| {
+            // The best match is shown at length.
+            let most = if last.is_none() && self.offset == 0 { LONGEST } else { short };
+            let is_same = last.replace(hit.session) == Some(hit.session);
+            block(call, hit, is_same, most)
+        })
     }
 }
 
-/// A match: where it is, and as text of the log: its session, its tool and the text around it.
-fn block(call: &Call<'_>, hit: &FoundEntry) -> Result<String, Error> {
+/// A match: where it is, and as text of the log: its session, unless the match before is of the same one, its call, and at
+/// most so many characters around it; after a prompt, what was answered in the end.
+fn block(call: &Call<'_>, hit: &FoundEntry, is_same: bool, most: usize) -> Result<String, Error> {
     let name = call.name(hit.session, hit.session_id.as_deref())?;
     let kind = hit.entry_type.replace('_', " ");
     let snippet = hit.content.as_deref().unwrap_or_default();
@@ -102,14 +109,34 @@ fn block(call: &Call<'_>, hit: &FoundEntry) -> Result<String, Error> {
         true => excerpt(call, hit, snippet)?,
     };
     let text = |text: &Option<String>, most| call.line(text.as_deref().unwrap_or_default(), most);
-    let (title, tool) = (text(&hit.title, 80), text(&hit.tool, 60));
-    let about = if tool.is_empty() { title } else { format!("{title} | {tool}") };
+    let is_prompt = hit.entry_type == "user_message";
+    let title = if is_same || is_prompt { String::new() } else { text(&hit.title, TITLE) };
+    let (tool, what) = (text(&hit.tool, 60), text(&hit.what, TITLE));
+    let what = if what == tool { String::new() } else { what };
+    let about = [title, tool, what].into_iter().filter(|it| !it.is_empty());
+    let about = about.collect::<Vec<_>>().join(" | ");
     let at = call.minute(hit.at);
-    Ok(format!(
-        "{name}:{} {at} {}\n{}{}",
-        hit.index,
-        kind.trim_end(),
-        quoted(&about),
-        quoted(&line(&snippet, LONGEST))
-    ))
+    let mut block = format!("{name}:{} {at} {}\n", hit.index, kind.trim_end());
+    if !about.is_empty() {
+        block.push_str(&quoted(&about));
+    }
+    block.push_str(&quoted(&around_match(&line(&snippet, LONGEST), most)));
+    if is_prompt && let Some((index, reply)) = call.database.reply(hit.session, hit.index)? {
+        let reply = call.line(&reply, most);
+        block.push_str(&format!("Answered in {name}:{index}\n{}", quoted(&reply)));
+    }
+    Ok(block)
+}
+
+/// At most so many characters of a snippet, with its first match.
+fn around_match(snippet: &str, most: usize) -> String {
+    let before = snippet.chars().take_while(|c| *c != '«').count();
+    let count = snippet.chars().count();
+    if count <= most {
+        return snippet.to_owned();
+    }
+    let start = if before < count { before.saturating_sub(most / 3).min(count - most) } else { 0 };
+    let cut = if start > 0 { "…" } else { "" };
+    let rest: String = snippet.chars().skip(start).collect();
+    format!("{cut}{}", clip(&rest, most))
 }
