@@ -209,6 +209,25 @@ fn a_question_in_words_finds_the_entries_with_some_of_them() {
     }
 }
 
+#[test]
+fn a_session_is_an_outline_before_its_entries() {
+    let (_home, mut client) = examples();
+    let outline = client.text("get_session", &json!({ "session": "7505c804" }));
+    for part in [
+        "First prompt 7505c804:0\n> The greeting test fails since yesterday.",
+        "1 failure, the latest:\n7505c804:3\n> Bash: cargo test greeting: ",
+        "1 changed file\n> src/lib.rs +1 -1\n",
+        "Last answer\n> The default for a missing name was lost",
+    ] {
+        assert!(outline.contains(part), "{part}: {outline}");
+    }
+    assert!(outline.chars().count() <= 4 * 300, "{outline}");
+    let (tool, arguments) = next(&outline).unwrap();
+    assert_eq!((tool.as_str(), &arguments["from"]), ("get_session", &json!(0)));
+    let entries = client.text(&tool, &arguments);
+    assert!(entries.contains("7505c804:8 ") && next(&entries).is_none(), "{entries}");
+}
+
 /// A failed edit names its file in its arguments only.
 #[test]
 fn a_failure_is_found_by_a_path_in_its_arguments() {

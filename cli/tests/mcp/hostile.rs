@@ -103,6 +103,7 @@ fn no_text_of_a_log_is_a_line_of_the_server() {
                 ("files_touched", json!({ "path": "repo" })),
                 ("usage", json!({ "by": ["model", "project", "session", "agent"] })),
                 ("get_session", json!({ "session": "nonesuch" })),
+                ("get_session", json!({ "session": "1" })),
                 ("get_session", json!({ "session": "1", "from": 2, "to": 2 })),
             ] {
                 arguments["max_tokens"] = max_tokens.into();

@@ -70,9 +70,9 @@ fn a_question_is_about_the_folder_or_the_roots_of_the_client() {
     assert_eq!(sessions(&mut client, &json!({ "all_projects": true })).len(), 4);
     assert_eq!(sessions(&mut client, &json!({ "project": "other" })), ["elsewhere"]);
     let latest = client.text("get_session", &json!({ "session": "latest" }));
-    assert!(latest.contains(":0 "), "{latest}");
+    assert!(latest.contains("First prompt web-of-shop:0\n"), "{latest}");
     let elsewhere = client.text("get_session", &json!({ "session": "elsewhere" }));
-    assert!(elsewhere.contains("elsewhere:0 "), "{elsewhere}");
+    assert!(elsewhere.contains("First prompt elsewhere:0\n"), "{elsewhere}");
 
     let uri = |folder: &Path| format!("file://{}", folder.display()).replace(' ', "%20");
     let roots = [uri(&shopping), uri(&place.join("other"))];

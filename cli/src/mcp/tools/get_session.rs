@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{session_head::session_head, tool_arguments::ToolArguments};
+use super::{outline::outline, session_head::session_head, tool_arguments::ToolArguments};
 use crate::{
     answer::find::reference,
     error::Error,
@@ -103,9 +103,8 @@ struct ReadEntries {
 impl ToolArguments for GetSession {
     const NAME: &'static str = "get_session";
     const TITLE: &'static str = "Read a session";
-    const ABOUT: &'static str = "Reads entries of one session of a coding agent: prompts, answers, and tool calls with \
-        their outputs, shortened so that the range fits. A smaller range, or a larger max_tokens, shows more of each. Use \
-        it after search_sessions, recent_sessions or failures, whose lines cite SESSION:ENTRY.";
+    const ABOUT: &'static str = "Reads a session. By default an outline: first prompt, failures, changed files, last \
+        answer. With SESSION:ENTRY, from, to or only: entries.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -133,8 +132,13 @@ impl ToolArguments for GetSession {
             ));
         }
         let name = call.name(session.number, session.session.as_deref())?;
-        let read = self.read(call, &session, &name, (from, to))?;
         let head = session_head(call, &session, &name) + &tree(call, &session, &name)?;
+        if entry.is_none() && !is_named && self.only.is_none() {
+            let head = head + &outline(call, &session, &name)?;
+            let entries = ReadEntries { next: from, ..ReadEntries::default() };
+            return Ok(several(call, &head, &entries, to));
+        }
+        let read = self.read(call, &session, &name, (from, to))?;
         if from == to {
             return Ok(self.single(call, head, read));
         }

@@ -4,6 +4,7 @@ mod failures;
 mod files_touched;
 mod get_session;
 mod likeness;
+mod outline;
 mod reason;
 mod recent_sessions;
 mod search_sessions;
