@@ -5,8 +5,8 @@
 use std::{io, sync::Arc};
 
 use rmcp::{
-    RoleServer,
-    model::ErrorCode,
+    ErrorData, RoleServer,
+    model::{ClientRequest, ErrorCode, GetMeta, JsonRpcMessage},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -15,6 +15,8 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader},
     sync::Mutex,
 };
+
+use super::server::unfit;
 
 /// The longest message in bytes.
 const LONGEST: usize = 16 << 20;
@@ -27,6 +29,8 @@ pub(super) struct Frames<R, W> {
     /// The line is too long, and the rest of it is skipped.
     is_too_long: bool,
     output: Arc<Mutex<W>>,
+    /// Whether the client has begun as the protocol states.
+    has_begun: bool,
     /// The answer to a line that is not a message, until it is written.
     refusal: Option<Vec<u8>>,
 }
@@ -34,7 +38,14 @@ pub(super) struct Frames<R, W> {
 impl<R: AsyncRead + Unpin, W> Frames<R, W> {
     pub(super) fn new((input, output): (R, W)) -> Self {
         let (input, output) = (BufReader::new(input), Arc::new(Mutex::new(output)));
-        Self { input, line: Vec::new(), is_too_long: false, output, refusal: None }
+        Self {
+            input,
+            line: Vec::new(),
+            is_too_long: false,
+            output,
+            has_begun: false,
+            refusal: None,
+        }
     }
 
     /// Reads the rest of the next line; `false` at the end of the input.
@@ -101,7 +112,13 @@ where
                 false => message(&line),
             };
             match read {
-                Ok(Some(message)) => return Some(message),
+                Ok(Some(message)) => match too_early(&message).filter(|_| !self.has_begun) {
+                    Some(refusal) => self.refusal = Some(refusal),
+                    None => {
+                        self.has_begun |= !is_ping(&message);
+                        return Some(message);
+                    }
+                },
                 Ok(None) => {}
                 Err(refusal) => self.refusal = Some(refusal),
             }
@@ -126,15 +143,41 @@ fn message(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Vec<u8>>
     let value: Value = serde_json::from_slice(line)
         .map_err(|error| refusal(ErrorCode::PARSE_ERROR, &error.to_string(), &Value::Null))?;
     let is_ours = value.get("jsonrpc").is_some_and(|version| version == "2.0");
-    match value.get("id") {
-        None if is_ours && value.get("method").is_some_and(Value::is_string) => Ok(None),
-        id => {
-            let id = id.filter(|id| id.is_string() || id.is_i64() || id.is_u64());
-            let id = id.unwrap_or(&Value::Null);
+    let method = value.get("method").and_then(Value::as_str).filter(|_| is_ours);
+    let stated = value.get("id");
+    let id = stated.filter(|id| id.is_string() || id.is_i64() || id.is_u64());
+    match (method, stated, id) {
+        (Some(_), None, _) => Ok(None),
+        // JSON-RPC allows positions instead of names; the protocol does not.
+        (Some(method), _, Some(id)) if value.get("params").is_some_and(Value::is_array) => {
+            let ErrorData { code, message, .. } = unfit(method);
+            Err(refusal(code, &message, id))
+        }
+        (_, _, id) => {
             let why = "it is not a request, a notification or a response of JSON-RPC 2.0";
-            Err(refusal(ErrorCode::INVALID_REQUEST, why, id))
+            Err(refusal(ErrorCode::INVALID_REQUEST, why, id.unwrap_or(&Value::Null)))
         }
     }
+}
+
+/// Why a request cannot be the first one of a client, which has to begin with `initialize`. A client without that states
+/// its version in each request.
+fn too_early(message: &RxJsonRpcMessage<RoleServer>) -> Option<Vec<u8>> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let error = match &request.request {
+        ClientRequest::InitializeRequest(_) | ClientRequest::PingRequest(_) => return None,
+        ClientRequest::CustomRequest(custom) => unfit(&custom.method),
+        other if other.get_meta().protocol_version().is_some() => return None,
+        _ => ErrorData::invalid_request("the first request has to be initialize", None),
+    };
+    let id = serde_json::to_value(&request.id).unwrap_or_default();
+    Some(refusal(error.code, &error.message, &id))
+}
+
+/// Whether it is a ping, which does not begin a session.
+fn is_ping(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    let JsonRpcMessage::Request(request) = message else { return false };
+    matches!(request.request, ClientRequest::PingRequest(_))
 }
 
 /// The line of an error. JSON-RPC requires an `id`, if only null.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-        GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-        ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+        CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, PromptMessage, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, ResourceContents, Role, ServerCapabilities,
+        ServerConfig, Tool,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -18,7 +19,9 @@ use super::{
     answers::{Answers, IsUnwanted, ToolRequest},
     arguments::Object,
     project::Project,
-    prompts, resources,
+    prompts,
+    quote::clip,
+    resources,
     tools::tools,
 };
 
@@ -54,6 +57,38 @@ impl McpServer {
     }
 }
 
+/// The methods of requests.
+const METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "tools/call",
+    "tools/list",
+];
+
+/// The error of a request that is none of the protocol's: its method is unknown, or else its parameters are.
+pub(super) fn unfit(method: &str) -> ErrorData {
+    match METHODS.contains(&method) {
+        true => ErrorData::invalid_params(format!("the params are not those of {method}"), None),
+        false => {
+            let message = format!("there is no method {:?}", clip(method, 60));
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+        }
+    }
+}
+
+/// Every list has one page.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("there is no page with that cursor", None)),
+    }
+}
+
 /// True once the client has cancelled the request.
 fn until_cancelled(context: &RequestContext<RoleServer>) -> IsUnwanted {
     let cancelled = context.ct.clone();
@@ -73,6 +108,15 @@ impl ServerHandler for McpServer {
             .with_instructions(INSTRUCTIONS)
     }
 
+    /// What `rmcp` could not read as a request of the protocol.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unfit(&request.method))
+    }
+
     /// Reads new logs at once, so that the first question need not wait for them.
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {
         let nothing =
@@ -87,9 +131,10 @@ impl ServerHandler for McpServer {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         Ok(ListToolsResult::with_all_items(tools().into_iter().map(|tool| tool.tool).collect()))
     }
 
@@ -108,6 +153,8 @@ impl ServerHandler for McpServer {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
+        tool.check(&arguments)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
         let asked = self.asked(&request.name, arguments, &context).await;
         let answer = self.answers.ask(asked, until_cancelled(&context), move |call, asked| {
             Ok(call.with_damage(tool.answer(call, &asked.arguments)?))
@@ -121,9 +168,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(page)?;
         let asked = self.asked("recent_sessions", Object::new(), &context).await;
         let listed =
             self.answers.ask(asked, until_cancelled(&context), |call, _| resources::list(call));
@@ -133,9 +181,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         Ok(ListResourceTemplatesResult::with_all_items(vec![resources::template()]))
     }
 
@@ -161,9 +210,10 @@ impl ServerHandler for McpServer {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(page)?;
         Ok(ListPromptsResult::with_all_items(vec![prompts::last_time()]))
     }
 

@@ -89,8 +89,10 @@ fn no_answer_about_any_log_exceeds_its_budget() {
     // The fixtures alone; captures add more.
     assert!(asked > 200, "{asked}");
     // An error is an answer, too.
-    let wrong = client.error("failures", &json!({ "x".repeat(10_000): 1, "max_tokens": 200 }));
-    assert!(estimate(&wrong) <= 200 * 12, "{wrong}");
+    let wrong =
+        json!({ "name": "failures", "arguments": { "x".repeat(10_000): 1, "max_tokens": 200 } });
+    let wrong = client.response("tools/call", &wrong)["error"]["message"].take();
+    assert!(estimate(wrong.as_str().unwrap()) <= 200 * 12, "{wrong}");
     // The call that gets the rest repeats the arguments, and is never cut.
     let long = json!({ "text": "é".repeat(200), "max_tokens": 200 });
     let wrong = client.error("search_sessions", &long);

@@ -43,12 +43,16 @@ impl Client {
         Self::of_command(command, &[])
     }
 
-    fn of_command(mut command: Command, roots: &[&str]) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let roots = roots.iter().map(|root| (*root).to_owned()).collect::<Vec<_>>();
+    /// A client of a database that has not begun.
+    pub(crate) fn silent(database: &Path) -> Self {
+        let mut command = foldline();
+        command.arg("mcp").arg("--db").arg(database).current_dir("/");
+        Self::spawn(command, &[])
+    }
+
+    fn of_command(command: Command, roots: &[&str]) -> Self {
+        let mut client = Self::spawn(command, roots);
         let capabilities = if roots.is_empty() { json!({}) } else { json!({ "roots": {} }) };
-        let mut client = Self { child, input, output, roots, requests: 0, info: Value::Null };
         client.info = client.request(
             "initialize",
             &json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities,
@@ -56,6 +60,13 @@ impl Client {
         );
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         client
+    }
+
+    fn spawn(mut command: Command, roots: &[&str]) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let roots = roots.iter().map(|root| (*root).to_owned()).collect::<Vec<_>>();
+        Self { child, input, output, roots, requests: 0, info: Value::Null }
     }
 
     /// A client that asks a database about all projects.

@@ -55,40 +55,62 @@ fn a_wrong_request_is_refused_with_a_reason_and_the_next_one_is_answered() {
     let mut client = Client::of(&database(&logs));
     client.send_line("not a message");
     client.send_line("{\"jsonrpc\":\"2.0\",\"id\":[],\"method\":\"tools/call\"}");
+    // Arguments that the description of the tool does not have.
     for (tool, arguments, reason) in [
         ("failures", json!({ "max_tokens": 199 }), "between 200 and 20000"),
         ("failures", json!({ "max_tokens": 20_001 }), "between 200 and 20000"),
         ("failures", json!({ "offset": -1 }), "offset has to be of type"),
         ("failures", json!({ "colour": "red" }), "there is no argument \"colour\" (known: agent"),
         ("failures", json!({ "since": 3 }), "since has to be of type \"string\""),
-        ("failures", json!({ "since": "someday" }), "is not a time"),
         ("failures", json!({ "text": "x".repeat(401) }), "more than 400 bytes"),
-        ("recent_sessions", json!({ "agent": "cobol" }), "there is no agent"),
         ("recent_sessions", json!({ "offset": u64::MAX }), "recent_sessions: invalid value"),
         ("search_sessions", json!({}), "text is missing"),
-        ("search_sessions", json!({ "text": "..." }), "no word to search for"),
         ("usage", json!({ "by": ["colour"] }), "unknown variant"),
         ("get_session", json!({}), "session is missing"),
+        ("get_session", json!({ "session": "1", "only": ["poems"] }), "unknown variant"),
+    ] {
+        let call = json!({ "name": tool, "arguments": arguments });
+        let error = client.response("tools/call", &call)["error"].take();
+        assert_eq!(error["code"], -32602, "{tool} {arguments}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(reason), "{error}");
+    }
+    // Arguments without an answer, which a model can correct.
+    for (tool, arguments, reason) in [
+        ("failures", json!({ "since": "someday" }), "is not a time"),
+        ("recent_sessions", json!({ "agent": "cobol" }), "there is no agent"),
+        ("search_sessions", json!({ "text": "..." }), "no word to search for"),
         ("get_session", json!({ "session": "" }), "there is no session"),
         ("get_session", json!({ "session": "latest~99" }), "no session matches"),
         ("get_session", json!({ "session": "1", "from": 9_999 }), "there are no entries from 9999"),
         ("get_session", json!({ "session": "1", "from": 3, "to": 2 }), "no entries from 3 to 2"),
         ("get_session", json!({ "session": "1", "text_from": 3 }), "for a single entry"),
-        ("get_session", json!({ "session": "1", "only": ["poems"] }), "unknown variant"),
         ("get_session", json!({ "session": "session" }), "matches 2 sessions"),
     ] {
         let said = client.error(tool, &arguments);
         assert!(said.contains(reason), "{tool} {arguments}: {said}");
     }
-    for (method, parameters) in [
-        ("tools/call", json!({ "name": "delete_everything", "arguments": {} })),
-        ("resources/read", json!({ "uri": "file:///etc/passwd" })),
-        ("resources/read", json!({ "uri": "foldline://session/none" })),
-        ("prompts/get", json!({ "name": "none" })),
-        ("no/such/method", json!({})),
+    for (method, parameters, code) in [
+        ("tools/call", json!({ "name": "delete_everything", "arguments": {} }), -32602),
+        ("tools/call", json!({}), -32602),
+        ("tools/call", json!({ "name": 3 }), -32602),
+        ("tools/call", json!({ "name": "usage", "arguments": [] }), -32602),
+        ("tools/call", json!(["usage"]), -32602),
+        ("tools/list", json!({ "cursor": "2" }), -32602),
+        ("resources/list", json!({ "cursor": "2" }), -32602),
+        ("resources/templates/list", json!({ "cursor": "2" }), -32602),
+        ("prompts/list", json!({ "cursor": "2" }), -32602),
+        ("resources/read", json!({}), -32602),
+        ("resources/read", json!({ "uri": "file:///etc/passwd" }), -32002),
+        ("resources/read", json!({ "uri": "foldline://session/none" }), -32002),
+        ("prompts/get", json!({}), -32602),
+        ("prompts/get", json!({ "name": "none" }), -32602),
+        ("no/such/method", json!({}), -32601),
+        ("no/such/method", json!([]), -32601),
+        ("logging/setLevel", json!({ "level": "info" }), -32601),
     ] {
-        let response = client.response(method, &parameters);
-        assert!(response["error"]["message"].is_string(), "{method} {response}");
+        let error = client.response(method, &parameters)["error"].take();
+        assert_eq!(error["code"], code, "{method} {parameters}: {error}");
+        assert!(error["message"].is_string(), "{method} {error}");
     }
     let listed = client.text("recent_sessions", &Value::Null);
     assert!(listed.contains("session-1,"), "{listed}");
@@ -110,6 +132,15 @@ fn a_line_that_is_no_message_is_refused_as_json_rpc_states() {
         ("{\"jsonrpc\":\"1.0\",\"id\":\"a\",\"method\":\"ping\"}", -32600, json!("a")),
         ("[]", -32600, Value::Null),
         ("3", -32600, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", -32600, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", -32600, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\",\"params\":\"x\"}", -32600, json!(4)),
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/list\",\"params\":[1]}",
+            -32602,
+            json!(5),
+        ),
+        ("{\"id\":6,\"method\":\"ping\"}", -32600, json!(6)),
         (&long, -32600, Value::Null),
     ] {
         client.send_line(line);
@@ -122,6 +153,34 @@ fn a_line_that_is_no_message_is_refused_as_json_rpc_states() {
     client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard\",\"params\":3}");
     client.send_line("");
     assert!(client.text("recent_sessions", &Value::Null).contains("session-1,"));
+    assert!(client.end());
+}
+
+#[test]
+fn a_request_before_initialize_is_refused_and_the_session_begins_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    write_logs(&logs, 2, 2);
+    let mut client = Client::silent(&database(&logs));
+    let begin = |capabilities: Value| {
+        json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities,
+                "clientInfo": { "name": "test", "version": "1" } })
+    };
+    for (method, parameters, code) in [
+        ("tools/list", json!({}), -32600),
+        ("tools/call", json!({}), -32602),
+        ("initialize", json!({}), -32602),
+        ("initialize", begin(json!(3)), -32602),
+        ("no/such/method", json!({}), -32601),
+    ] {
+        let error = client.response(method, &parameters)["error"].take();
+        assert_eq!(error["code"], code, "{method} {parameters}: {error}");
+    }
+    assert!(client.response("ping", &json!({}))["result"].is_object());
+    let begun = client.request("initialize", &begin(json!({})));
+    assert_eq!(begun["protocolVersion"], "2025-06-18");
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    assert!(client.text("recent_sessions", &json!({})).contains("session-1,"));
     assert!(client.end());
 }
 

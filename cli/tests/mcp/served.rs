@@ -87,5 +87,7 @@ fn a_question_over_http_is_about_all_projects_or_the_named_one() {
     let other = asked("/mcp?project=/other", "recent_sessions", &question);
     assert!(other.contains("There is nothing") && !other.contains("session-one"), "{other}");
     let wrong = asked("/mcp", "failures", &json!({ "max_tokens": 1 }));
+    assert!(wrong.contains("-32602") && wrong.contains("between 200 and 20000"), "{wrong}");
+    let wrong = asked("/mcp", "failures", &json!({ "since": "someday" }));
     assert!(wrong.contains("\"isError\":true"), "{wrong}");
 }

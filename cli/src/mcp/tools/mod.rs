@@ -30,6 +30,7 @@ use crate::error::Error;
 /// A tool: its description for clients, and how it answers.
 pub(super) struct Answering {
     pub(super) tool: Tool,
+    check: fn(&Object, &Object) -> Result<(), Error>,
     answer: fn(&Call<'_>, &Object, &Object) -> Result<String, Error>,
 }
 
@@ -55,12 +56,21 @@ impl Answering {
             .open_world(false);
         let schema = Arc::new(arguments::schema::<Q>());
         let tool = Tool::new(Q::NAME, Q::ABOUT, schema).with_title(Q::TITLE);
+        let check = |schema: &Object, arguments: &Object| {
+            let question: Q = arguments::read(Q::NAME, schema, arguments)?;
+            question.bounds().budget().map(|_| ())
+        };
         let answer = |call: &Call<'_>, schema: &Object, arguments: &Object| {
             let question: Q = arguments::read(Q::NAME, schema, arguments)?;
             call.bound(question.bounds())?;
             question.answer(call)
         };
-        Self { tool: tool.with_annotations(annotations), answer }
+        Self { tool: tool.with_annotations(annotations), check, answer }
+    }
+
+    /// Fails if the arguments are not those that the description states.
+    pub(super) fn check(&self, arguments: &Object) -> Result<(), Error> {
+        (self.check)(&self.tool.input_schema, arguments)
     }
 
     /// The answer to a call with these arguments.
