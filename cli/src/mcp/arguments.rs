@@ -23,16 +23,15 @@ const LONGEST: usize = 400;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Scope {
-    /// Folder of the project, or the last parts of its path. By default the project that you work in.
+    /// Folder or end of its path; default: here.
     pub(crate) project: Option<String>,
-    /// true: the sessions of all projects.
+    /// All projects.
     pub(crate) all_projects: bool,
-    /// Activity since a time: today, yesterday, monday, "this week", "last week", "last month", a day (2026-01-31), a
-    /// month (2026-01), an age (7d, 12h), or an RFC 3339 time.
+    /// today, 7d, "last week", 2026-01-31 or RFC 3339.
     pub(crate) since: Option<String>,
-    /// Activity until a time, in the same forms; a day, week or month is included as a whole.
+    /// As since.
     pub(crate) until: Option<String>,
-    /// Agent, such as claude-code, codex or gemini; a prefix is enough.
+    /// Agent or prefix.
     pub(crate) agent: Option<String>,
 }
 
@@ -40,10 +39,10 @@ pub(crate) struct Scope {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Bounds {
-    /// The answer has at most this many tokens, 2000 by default. It says how to get what it left out.
+    /// Default: 2000.
     #[schemars(range(min = 200, max = 20000))]
     max_tokens: Option<u32>,
-    /// true: secrets, home directories and e-mail addresses are replaced, best effort.
+    /// Replace secrets.
     pub(crate) redact: bool,
 }
 
@@ -81,6 +80,10 @@ fn simplify(schema: &mut Schema) {
     for key in ["title", "format", "default"] {
         schema.remove(key);
     }
+    // A count without a sign.
+    if schema.get("minimum").is_some_and(|least| least == 0) {
+        schema.remove("minimum");
+    }
     // A comment is broken into lines for its reader.
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace('\n', " ");
@@ -91,6 +94,10 @@ fn simplify(schema: &mut Schema) {
             let only = only.clone();
             schema.insert("type".to_owned(), only);
         }
+    }
+    // The list is described already.
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        items.remove("description");
     }
     if let Some(Value::Array(choices)) = schema.get_mut("enum") {
         choices.retain(|choice| !choice.is_null());

@@ -41,6 +41,9 @@ fn a_client_learns_what_it_can_ask() {
         }
         assert!(schema["properties"]["max_tokens"]["maximum"] == 20_000, "{schema}");
     }
+    // They are in the context of a model for as long as it works.
+    let tokens = serde_json::to_string(tools).unwrap().chars().count() / 4;
+    assert!(tokens <= 1_500, "the definitions of the tools have {tokens} tokens");
     let templates = client.request("resources/templates/list", &json!({}));
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "foldline://session/{id}");
     assert_eq!(client.request("prompts/list", &json!({}))["prompts"][0]["name"], "last_time");

@@ -36,11 +36,11 @@ const MOST_CHANGES: usize = 8;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Failures {
-    /// Part of the command, a path or another argument, the name of the tool or its output, in upper or lower case.
+    /// Part of the command, arguments, output or tool.
     text: Option<String>,
     #[serde(flatten)]
     scope: Scope,
-    /// Number of results to skip, as the end of an earlier answer says.
+    /// Results to skip.
     offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
@@ -48,11 +48,9 @@ pub(super) struct Failures {
 
 impl ToolArguments for Failures {
     const NAME: &'static str = "failures";
-    const TITLE: &'static str = "Failures and how they were fixed";
-    const ABOUT: &'static str = "Lists failed commands and tool calls, and reported errors, of coding agents in this \
-        project, the latest first: the command, the reason, where the same command succeeded later, and which files were \
-        changed between the two. Use it to find what failed before, and how it was fixed. get_session reads the entries \
-        between.";
+    const TITLE: &'static str = "Failures and fixes";
+    const ABOUT: &'static str = "Lists what failed in past sessions, the latest first: why, where the same command \
+        succeeded later, and which files changed in between.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds

@@ -20,14 +20,13 @@ use crate::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct FilesTouched {
-    /// File or folder, or the last parts of its path: lists the sessions that touched it. Without it, all touched files
-    /// are listed.
+    /// File or folder, or the end of its path.
     path: Option<String>,
-    /// true: only changes, no reads.
+    /// Only changes, no reads.
     changed: bool,
     #[serde(flatten)]
     scope: Scope,
-    /// Number of results to skip, as the end of an earlier answer says.
+    /// Results to skip.
     offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
@@ -36,8 +35,8 @@ pub(super) struct FilesTouched {
 impl ToolArguments for FilesTouched {
     const NAME: &'static str = "files_touched";
     const TITLE: &'static str = "Touched files";
-    const ABOUT: &'static str = "Lists the files that coding agents read or changed in this project, the latest first; \
-        with a path, the past sessions that touched that file or folder. Use it to find who changed a file, and when.";
+    const ABOUT: &'static str = "Lists files that agents read or changed, the latest first; with a path, the sessions that \
+        touched it.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds

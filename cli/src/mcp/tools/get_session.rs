@@ -34,17 +34,15 @@ const LEAST: usize = 200;
 /// The arguments of `get_session`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetSession {
-    /// Session: an id or its first characters, latest, latest~2, a number, or a part of a title; SESSION:ENTRY for an
-    /// entry and its surroundings.
+    /// An id or its beginning, latest, latest~2, a number, or a part of a title; or SESSION:ENTRY.
     session: String,
-    /// The first entry, counted from 0.
+    /// First entry, from 0.
     from: Option<u32>,
-    /// The last entry.
+    /// Last entry.
     to: Option<u32>,
-    /// Kinds of entries. By default all but thinking and diagnostics.
+    /// Default: all but thinking and diagnostics.
     only: Option<Vec<EntryKind>>,
-    /// For a single entry (from equals to): the number of characters of its text to skip, as the end of an earlier
-    /// answer says.
+    /// Characters to skip of a single entry (from equals to).
     text_from: Option<u32>,
     #[serde(flatten)]
     bounds: Bounds,
@@ -58,7 +56,7 @@ enum EntryKind {
     Answers,
     Thinking,
     Tools,
-    /// Failed calls and reported errors.
+    // Failed calls and reported errors.
     Errors,
     System,
     Diagnostics,

@@ -48,12 +48,8 @@ pub(super) fn tools() -> Vec<Answering> {
 
 impl Answering {
     fn of<Q: ToolArguments>() -> Self {
-        // What is asked is on this machine, and stays as it is.
-        let annotations = ToolAnnotations::with_title(Q::TITLE)
-            .read_only(true)
-            .destructive(false)
-            .idempotent(true)
-            .open_world(false);
+        // The other hints are for tools that change something.
+        let annotations = ToolAnnotations::new().read_only(true);
         let schema = Arc::new(arguments::schema::<Q>());
         let tool = Tool::new(Q::NAME, Q::ABOUT, schema).with_title(Q::TITLE);
         let check = |schema: &Object, arguments: &Object| {

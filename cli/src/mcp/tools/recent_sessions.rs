@@ -18,11 +18,11 @@ use crate::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct RecentSessions {
-    /// true: only sessions that ended without success, as their logs state.
+    /// Only sessions that ended without success.
     failed: bool,
     #[serde(flatten)]
     scope: Scope,
-    /// Number of results to skip, as the end of an earlier answer says.
+    /// Results to skip.
     offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
@@ -31,9 +31,8 @@ pub(super) struct RecentSessions {
 impl ToolArguments for RecentSessions {
     const NAME: &'static str = "recent_sessions";
     const TITLE: &'static str = "Recent sessions";
-    const ABOUT: &'static str = "Lists past sessions of coding agents (Claude Code, Codex, Gemini and others) in this \
-        project, the latest first: title, agent, time, numbers of entries, calls and failures, cost. Use it to find out \
-        what was done here before. get_session reads one.";
+    const ABOUT: &'static str = "Lists past sessions of coding agents in this \
+        project, the latest first: what was done here before.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds

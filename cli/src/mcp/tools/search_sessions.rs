@@ -32,11 +32,11 @@ const TITLE: usize = 60;
 /// The arguments of `search_sessions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchSessions {
-    /// Words, or parts of words; a phrase in double quotes. Where no entry has all of them, those with some are found.
+    /// Question or keywords; "a phrase".
     text: String,
     #[serde(flatten)]
     scope: Scope,
-    /// Number of results to skip, as the end of an earlier answer says.
+    /// Results to skip.
     #[serde(default)]
     offset: u32,
     #[serde(flatten)]
@@ -46,10 +46,8 @@ pub(super) struct SearchSessions {
 impl ToolArguments for SearchSessions {
     const NAME: &'static str = "search_sessions";
     const TITLE: &'static str = "Search past sessions";
-    const ABOUT: &'static str = "Searches the full text of past sessions of coding agents (Claude Code, Codex, Gemini \
-        and others) in this project: prompts, answers, commands, edits, and outputs of tools, the best matches first. Each match \
-        cites SESSION:ENTRY, which get_session reads with its surroundings. Use it to find what was said, decided or tried \
-        before.";
+    const ABOUT: &'static str = "Finds what was said, decided or tried before in this project: prompts, answers, \
+        commands, edits and outputs of past sessions. Ask in plain words. Matches cite SESSION:ENTRY, the best first.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds

@@ -24,11 +24,11 @@ use crate::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct UsageTotals {
-    /// Keys of the totals, by default day and model.
+    /// Keys, by default day and model.
     by: Vec<Key>,
     #[serde(flatten)]
     scope: Scope,
-    /// Number of results to skip, as the end of an earlier answer says.
+    /// Results to skip.
     offset: u32,
     #[serde(flatten)]
     bounds: Bounds,
@@ -66,8 +66,7 @@ impl Key {
 impl ToolArguments for UsageTotals {
     const NAME: &'static str = "usage";
     const TITLE: &'static str = "Tokens and costs";
-    const ABOUT: &'static str = "Adds up the tokens and the cost in US dollars of coding agents in this project, by day \
-        and model or by other keys. A cost with ≈ is estimated from the tokens.";
+    const ABOUT: &'static str = "Adds up tokens and US dollars of coding agents.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds
