@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+#[cfg(unix)]
+use nix::unistd::{Uid, User};
+
 /// The name of this machine; `None` if it has none.
 pub fn host() -> Option<String> {
     name_of_host().filter(|name| !name.is_empty())
@@ -22,13 +25,24 @@ fn name_of_host() -> Option<String> {
 fn owner(file: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
 
-    use nix::unistd::{Uid, User};
+    match file.metadata() {
+        Ok(metadata) => Some(name_of_user(Uid::from_raw(metadata.uid()))),
+        Err(_) => this_user(),
+    }
+}
 
-    let own = Uid::current();
-    let id = file.metadata().map_or(own, |metadata| Uid::from_raw(metadata.uid()));
+/// The name of the user who runs this program.
+#[cfg(unix)]
+pub(crate) fn this_user() -> Option<String> {
+    Some(name_of_user(Uid::current()))
+}
+
+/// A user without a name is named by the environment, or has a number.
+#[cfg(unix)]
+fn name_of_user(id: Uid) -> String {
     let known = User::from_uid(id).ok().flatten().map(|user| user.name);
-    let stated = || std::env::var("USER").ok().filter(|_| id == own);
-    known.or_else(stated).or_else(|| Some(id.to_string()))
+    let stated = || std::env::var("USER").ok().filter(|_| id == Uid::current());
+    known.or_else(stated).unwrap_or_else(|| id.to_string())
 }
 
 #[cfg(not(unix))]
@@ -38,5 +52,11 @@ fn name_of_host() -> Option<String> {
 
 #[cfg(not(unix))]
 fn owner(_file: &Path) -> Option<String> {
+    this_user()
+}
+
+/// The name of the user who runs this program.
+#[cfg(not(unix))]
+pub(crate) fn this_user() -> Option<String> {
     std::env::var("USERNAME").ok()
 }

@@ -2,16 +2,15 @@
 
 use foldline_otlp::Resource;
 
-use crate::random;
+use crate::{origin, random};
 
 /// Adds the attributes of this process, except for those that the environment states.
 pub(super) fn of_this_machine(resource: Resource) -> Resource {
-    let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     let mut resource = resource;
     let known = [
-        ("host.name", host()),
+        ("host.name", origin::host()),
         ("service.instance.id", random::digits::<16>().ok().map(|digits| uuid(&digits))),
-        ("user.name", user.filter(|user| !user.is_empty())),
+        ("user.name", origin::this_user()),
     ];
     for (key, value) in known {
         if let Some(value) = value.filter(|_| !resource.has(key)) {
@@ -22,16 +21,6 @@ pub(super) fn of_this_machine(resource: Resource) -> Resource {
         true => resource,
         false => resource.with_number("process.pid", std::process::id().into()),
     }
-}
-
-#[cfg(unix)]
-fn host() -> Option<String> {
-    rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
-}
-
-#[cfg(not(unix))]
-fn host() -> Option<String> {
-    std::env::var("COMPUTERNAME").ok()
 }
 
 /// 32 random hexadecimal digits as a UUID of version 4.
