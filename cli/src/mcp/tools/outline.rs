@@ -60,7 +60,9 @@ fn failed(call: &Call<'_>, failure: &FoundEntry) -> String {
     let (lines, _) = reason(&text, 1);
     let why = output(lines.first().copied().unwrap_or_default());
     let text = |text: &Option<String>| call.line(text.as_deref().unwrap_or_default(), FAILURE);
-    let parts = [text(&failure.tool), text(&failure.what), why];
-    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let parts = [text(&failure.tool), text(&failure.what), why.trim().to_owned()];
+    let mut parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    // Some tools have no title.
+    parts.dedup();
     clip(&parts.join(": "), FAILURE).replace('\n', " ")
 }
