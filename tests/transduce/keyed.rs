@@ -86,3 +86,33 @@ fn each_emitter_goes_on_from_its_memory_and_is_closed_alone() {
     assert!(sums.close::<Entry, u32>(&"eve").is_none());
     assert_eq!(sums.finish().as_slice(), [("ada", 2)]);
 }
+
+#[test]
+fn what_an_emitter_says_at_the_end_of_its_key_follows_its_last_output() {
+    let sums = KeyedEmitter::new(|(who, _): &Entry| *who, |_: &&'static str| Sum::default());
+    let mut sums = sums.ending(|(_, n): &Entry| *n == 0);
+    assert_eq!(sums.emit(&("eve", 5)).as_slice(), [("eve", 5)]);
+    assert_eq!(sums.emit(&("eve", 0)).as_slice(), [("eve", 5), ("eve", 5)]);
+    assert_eq!(sums.emit(&("eve", 1)).as_slice(), [("eve", 1)]);
+}
+
+#[test]
+fn what_is_applied_to_a_state_reaches_the_emitter() {
+    let accounts = Keyed::new(Account, |(who, _): &Entry| *who);
+    let texts =
+        emit_fn(|(who, text): &(&'static str, String)| Batch::one(format!("{who}: {text}")));
+    let mut shell = Transducer::new(accounts, texts);
+    assert!(shell.step(("eve", 3)).is_empty());
+    let last = shell.apply(|accounts, state| accounts.close(state, &"eve"));
+    assert_eq!(last.as_slice(), ["eve: sum 3"]);
+}
+
+#[test]
+fn a_guarded_reducer_is_done_and_finishes_as_the_reducer_in_it() {
+    let account = guard(Account);
+    let (state, _) = account.reduce(account.init(), ("eve", 3));
+    assert!(!account.is_done(&state));
+    assert_eq!(account.finish(state).1.as_slice(), [Ok("sum 3".to_owned())]);
+    let (state, _) = account.reduce(account.init(), ("eve", 0));
+    assert!(account.is_done(&state));
+}
