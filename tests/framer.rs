@@ -35,6 +35,27 @@ fn lines_know_where_they_stand() {
 }
 
 #[test]
+fn an_input_of_one_byte_is_a_line() {
+    let mut framer = LineFramer::default();
+    assert_eq!(lines(&mut framer, &[b"a"]), [(1, 0, "a".into(), 0)]);
+    assert_eq!(framer.position(), Position { line: 2, offset: 1 });
+}
+
+#[test]
+fn an_object_that_no_line_ends_is_given_line_by_line() {
+    let mut framer = LineFramer::default().joining(true);
+    let input = b"{\n\"a\": [\n1";
+    let found: Vec<_> = lines(&mut framer, &[input]).into_iter().map(|line| line.2).collect();
+    assert_eq!(found.concat().replace('\n', ""), "{\"a\": [1");
+    // Text that is too long is no object, whose strings could be shortened.
+    let mut framer = LineFramer::new(300).joining(true);
+    let [(_, _, text, skipped)] = &lines(&mut framer, &["x ".repeat(500).as_bytes()])[..] else {
+        panic!("one line")
+    };
+    assert_eq!((text.len() as u64 + skipped, *skipped > 0), (1000, true));
+}
+
+#[test]
 fn of_an_object_that_is_too_long_the_ends_of_long_strings_are_left_out() {
     let long = "ä".repeat(5000);
     let objects = [

@@ -2,9 +2,11 @@
 
 use foldline::{
     ledger::{Identity, SourceFacts},
-    position::{Located, locating},
-    processor::{Processor, SegmentLimits, Segments, TextLines},
-    transduce::{Batch, Reducer, Transducer, memoryless},
+    position::{Located, Locating, LocatingState, locating},
+    processor::{
+        DEFAULT_MAX_LINE, LastLine, Processor, SegmentLimits, Segments, Snapshot, TextLines,
+    },
+    transduce::{Batch, Emitter, Memoryless, Reducer, Resume, Transducer, memoryless},
 };
 
 /// Each line, after the number of lines before it.
@@ -43,4 +45,92 @@ fn a_source_goes_on_in_the_next_file() {
     assert_eq!(next.expected, Some(commit.checkpoint.position));
     let output = [commit.output, next.output].concat();
     assert_eq!(String::from_utf8(output).unwrap(), "0 one;1 tw;2 three;");
+}
+
+/// What follows each segment while the source is held, with the number of commits.
+fn held(then: impl Fn(&mut Shell)) -> (String, usize) {
+    let bytes: fn(&_) -> _ = |event: &Located<String>| Batch::one(event.item.clone().into_bytes());
+    let transducer = Transducer::new(locating(Numbered), memoryless(bytes));
+    let processor = Processor::new(TextLines, transducer);
+    let limits = SegmentLimits { size: 6, ..SegmentLimits::default() };
+    let mut segments =
+        Shell::new("log".into(), SourceFacts::default(), None, processor).with_limits(limits);
+    let (mut output, mut commits) = (Vec::new(), 0);
+    let mut step = |segments: &mut Shell| {
+        commits += 1;
+        output.extend(segments.commit(Identity::default()).unwrap().output);
+    };
+    segments.push(b"one\ntwo\n");
+    assert!(segments.is_paused() && segments.is_due());
+    assert_eq!(segments.processor().next_record().line, 2);
+    // Held behind what is held already.
+    segments.push(b"three\nfour");
+    then(&mut segments);
+    while segments.is_paused() || segments.has_news() {
+        step(&mut segments);
+        segments.go_on();
+    }
+    (String::from_utf8(output).unwrap(), commits)
+}
+
+type Shell = Segments<
+    Locating<Numbered>,
+    LocatingState<usize>,
+    Memoryless<fn(&Located<String>) -> Batch<Vec<u8>>>,
+    Vec<u8>,
+    TextLines,
+>;
+
+#[test]
+fn a_full_segment_holds_what_follows_until_it_is_committed() {
+    let (output, commits) = held(|_| {});
+    assert_eq!(output, "0 one;1 two;2 three;");
+    assert!(commits > 1);
+    // Whatever ends the last line reduces what is held.
+    let all = "0 one;1 two;2 three;3 four;";
+    assert_eq!(held(|segments| segments.end_line()).0, all);
+    assert_eq!(held(|segments| segments.next_file()).0, all);
+    // A line of text may always go on, so that a pause does not end it.
+    let pause = |segments: &mut Shell| assert_eq!(segments.flush_last_line(), LastLine::Left);
+    assert_eq!(held(pause).0, "0 one;1 two;2 three;");
+}
+
+/// The number of outputs before, and the output.
+#[derive(Default)]
+struct Counting(u32);
+
+impl Emitter<Located<String>, String> for Counting {
+    fn emit(&mut self, event: &Located<String>) -> Batch<String> {
+        self.0 += 1;
+        Batch::one(format!("{}: {}", self.0, event.item))
+    }
+}
+
+impl Resume for Counting {
+    type State = u32;
+    fn state(&self) -> u32 {
+        self.0
+    }
+    fn resume(&mut self, state: u32) {
+        self.0 = state;
+    }
+}
+
+#[test]
+fn an_emitter_goes_on_from_the_snapshot_too() {
+    let mut output = Vec::new();
+    let transducer = Transducer::new(locating(Numbered), Counting::default());
+    let mut processor = Processor::new(TextLines, transducer);
+    processor.push(b"one\ntw", |text| output.push(text));
+    let snapshot = Snapshot::from_json(&processor.snapshot().to_json().unwrap()).unwrap();
+    let mut processor = Processor::resume(
+        TextLines,
+        locating(Numbered),
+        snapshot,
+        Counting::default(),
+        DEFAULT_MAX_LINE,
+    );
+    processor.push(b"two", |text| output.push(text));
+    processor.end_line(|text| output.push(text));
+    assert_eq!(output, ["1: 0 one;", "2: 1 two;"]);
 }

@@ -74,8 +74,9 @@ fn an_unknown_call_is_resolved_from_the_store_else_it_is_a_warning() {
 fn growing_text_is_sent_linearly_and_completely() {
     let mut emitter = PatchEmitter::default();
     let mut document = serde_json::json!({"entries": []});
-    let mut bytes = 0;
+    let (mut bytes, mut patches) = (0, 0);
     let mut apply = |patch: ConversationPatch| {
+        patches += 1;
         bytes += serde_json::to_string(&patch).unwrap().len();
         json_patch::patch(&mut document, &json_patch::Patch::from(patch)).unwrap();
     };
@@ -91,6 +92,7 @@ fn growing_text_is_sent_linearly_and_completely() {
         emitter.patch(event).into_iter().for_each(&mut apply);
     }
     assert!(bytes < 50_000 * 8, "{bytes} bytes were sent for 50000");
+    assert!(patches > 10, "{patches} patches while it grew");
     let folded: Conversation = events.iter().collect();
     assert_eq!(document, serde_json::to_value(folded).unwrap());
 }
@@ -105,6 +107,20 @@ fn what_grew_and_was_never_closed_is_sent_at_the_end() {
     assert!(emitter.patch(&DomainEvent::GrowEntry { corr_id, text }).is_none());
     let rest: Vec<_> = Emitter::finish(&mut emitter).into_iter().collect();
     assert_eq!(rest[0].entry().unwrap().1.content, "a long beginning!");
+}
+
+#[test]
+fn the_patches_at_the_end_have_the_next_numbers() {
+    let mut stream = PatchStream::new(PatchEmitter::default(), 4);
+    let at = |event| Located::new(Position::default(), event);
+    for id in ["a", "b"] {
+        let corr_id = CorrId::from(id);
+        let entry = NormalizedEntry::new(NormalizedEntryType::Thinking, "a long beginning").into();
+        stream.record(&at(DomainEvent::OpenEntry { corr_id: corr_id.clone(), entry }));
+        stream.record(&at(DomainEvent::GrowEntry { corr_id, text: "!".into() }));
+    }
+    let numbers: Vec<_> = stream.remaining().map(|record| record.seq).collect();
+    assert_eq!((numbers, stream.seq()), (vec![7, 8], 8));
 }
 
 #[test]
