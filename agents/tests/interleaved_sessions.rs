@@ -2,7 +2,12 @@
 
 use foldline::processor::HeapSize;
 use foldline::transduce::*;
-use foldline_agents::{claude::ClaudeStream, droid::Droid, wire::Record, *};
+use foldline_agents::{
+    claude::{ClaudeSession, ClaudeStream},
+    droid::Droid,
+    wire::Record,
+    *,
+};
 use foldline_domain::*;
 
 fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
@@ -40,6 +45,30 @@ fn a_record_of_another_format_and_standard_error_name_no_session() {
         |(_, event)| matches!(event, DomainEvent::Warning(it) if it.kind == WarningKind::ForeignRecord),
     );
     assert_eq!(warnings.count(), 1);
+}
+
+/// A log that goes on under more and more ids does not grow the state without bound: the first session ends.
+#[test]
+fn of_a_log_with_many_sessions_the_first_ones_end_before_it() {
+    let line = |n: usize| {
+        format!(
+            r#"{{"type":"user","sessionId":"s{n}","uuid":"{n}","parentUuid":null,"message":{{"role":"user","content":"hi"}}}}
+"#
+        )
+    };
+    let log: String = (0..MAX_SESSIONS + 3).map(line).collect();
+    let events = run(&DynExecutor::new(ClaudeSession::default()), &log);
+    let ended = |key: u32| {
+        let is_end =
+            |(of, event): &_| *of == SessionKey(key) && *event == DomainEvent::SessionEnded;
+        events.iter().filter(|event| is_end(event)).count()
+    };
+    let place = |is: &dyn Fn(&(SessionKey, DomainEvent)) -> bool| events.iter().position(is);
+    let first = place(&|(key, event)| *key == SessionKey(0) && *event == DomainEvent::SessionEnded);
+    let last = u32::try_from(MAX_SESSIONS + 2).unwrap();
+    let begun = place(&|(key, _)| *key == SessionKey(last));
+    assert!(begun.is_some() && first < begun, "{first:?} {begun:?}");
+    assert!((0..=last).all(|key| ended(key) == 1));
 }
 
 /// Each session gives the same events in an interleaved stream as alone.
