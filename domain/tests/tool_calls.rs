@@ -207,6 +207,27 @@ fn what_is_held_is_bounded() {
     assert_eq!(machine.calls.open_calls(), 2);
 }
 
+/// What was taken or had to make room no longer counts, and is known no longer.
+#[test]
+fn a_result_that_is_held_no_longer_leaves_nothing_behind() {
+    let mut machine = Machine::new();
+    machine.limits = Limits { held_results: 2, held_bytes: 20, ..Limits::DEFAULT };
+    for id in ["a", "b", "c", "d", "e"] {
+        machine.result(id, "ten bytes!");
+        machine.call(id, "Read", "m");
+        assert_eq!(machine.ended(), [format!("{id}=success:ten bytes!")]);
+    }
+    for id in ["p", "q", "r"] {
+        machine.result(id, "1");
+    }
+    assert_eq!(machine.ended(), ["unclaimed_result"]);
+    // The result that made room may come again.
+    machine.result("p", "2");
+    assert_eq!(machine.ended(), ["unclaimed_result"]);
+    machine.call("p", "Read", "m");
+    assert_eq!(machine.ended(), ["p=success:2"]);
+}
+
 #[test]
 fn the_bytes_of_open_calls_are_bounded() {
     let mut machine = Machine::new();
