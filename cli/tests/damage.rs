@@ -206,8 +206,12 @@ fn damage_is_noticed_or_does_no_harm() {
             *outcomes.entry((way, "noticed, and repaired")).or_default() += 1;
             let after = dump(&db).unwrap();
             let differences = before.iter().zip(&after).filter(|(before, after)| before != after);
+            let differences: Vec<_> = differences.collect();
             // The moment at which it was closed.
-            assert!(differences.count() <= 1, "{number}: {what}: not repaired: {said}");
+            assert!(
+                differences.len() <= 1,
+                "{number}: {what}: not repaired: {said}\n{differences:#?}"
+            );
             assert_eq!(before.len(), after.len(), "{number}: {what}: not repaired: {said}");
         }
     }

@@ -240,7 +240,8 @@ fn a_stored_format_is_tried_first() {
     let other = "UPDATE sources SET
              state = 'of another version',
              crc32 = row_crc32(name, path, format, device, inode, size, modified_at, changed_ns, read_length,
-                               read_edges, read_sha256, first_line, line, offset, 'of another version', complete)";
+                               read_edges, read_sha256, first_line, line, offset, 'of another version', complete,
+                               host, user_name)";
     db.connection().execute(other, []).unwrap();
     drop(db);
     fs::write(&path, line("one") + &line("two") + &line("three")).unwrap();

@@ -204,7 +204,9 @@ fn traces_agree(told: &BySession, ask: &dyn Fn(&[&str]) -> Vec<Value>, otlp: &Pa
                 ["input", "output"].map(|it| number(&format!("gen_ai.usage.{it}_tokens")));
             used.add(Used { input, output, cost, failures: 0.0 });
         }
-        if name.starts_with("execute_tool") && span["status"]["code"] == 2 {
+        // A call without a result counts as failed, and its span has no status.
+        let is_unfinished = attribute("foldline.unfinished").is_some_and(|it| it == true);
+        if name.starts_with("execute_tool") && (span["status"]["code"] == 2 || is_unfinished) {
             used.failures += 1.0;
         }
     }

@@ -12,7 +12,7 @@
 //!   repository), `cwd`, `outcome`, `began`, `ended`, `duration_ms`, `turns`, `entries`, `calls`, `failures`,
 //!   `input_tokens`, `output_tokens`, `cost_usd`, `title`, `parent`, `source`, `cost_basis`,
 //!   `time_basis` (`stated` in the log, or the time of its `file`), `warnings` (their number), `active_ms` (without pauses of over
-//!   five minutes)
+//!   five minutes), `host` (the machine of its log), `user` (whose log it is there)
 //! - `files`: `path` (in the project), `project` (`null` for a file outside), `changes`, `calls`, `sessions`, `at`; with
 //!   a path: `at`, `session` (a number), `title`, `path`, `project`, `changes`, `calls`
 //! - `search`: `at`, `task`, `session` (a number), `index`, `type`, `tool`, `snippet`, `matches` (what

@@ -90,12 +90,12 @@ pub(crate) fn run(program: &Program, args: &SessionsArgs) -> Result<u8, Error> {
 const FOR_PROGRAMS: &str = "number task cwd outcome ended turns entries calls parent relation whole call source cost_basis time_basis";
 
 /// Columns that a narrow table omits, in this order.
-const LESS_IMPORTANT: &str = "warnings output_tokens input_tokens model agents duration_ms active_ms failures project agent began cost_usd";
+const LESS_IMPORTANT: &str = "warnings user host output_tokens input_tokens model agents duration_ms active_ms failures project agent began cost_usd";
 
 /// The sessions as rows.
 pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     let columns = "number session task title agent model project cwd outcome began ended duration_ms turns \
-     entries calls failures agents input_tokens output_tokens cost_usd parent relation whole call source cost_basis time_basis warnings active_ms";
+     entries calls failures agents input_tokens output_tokens cost_usd parent relation whole call source cost_basis time_basis warnings active_ms host user";
     let listing = Listing::of(columns, sessions)
         .with_kind(Kind::Short, &["session"])
         .with_kind(Kind::Number, &["agents"]);
@@ -108,6 +108,12 @@ pub(super) fn listing(sessions: &[SessionRow]) -> Listing {
     };
     hide("warnings", sessions.iter().any(|session| session.warnings > 0));
     hide("agents", sessions.iter().any(|session| session.agents > 0));
+    // One machine and one user say nothing.
+    let several = |of: fn(&SessionRow) -> &Option<String>| {
+        sessions.windows(2).any(|pair| matches!(pair, [one, other] if of(one) != of(other)))
+    };
+    hide("host", several(|session| &session.host));
+    hide("user", several(|session| &session.user));
     let listing = listing.without_in_tables(&hidden);
     listing
         .showing_behind("duration_ms", "active_ms")

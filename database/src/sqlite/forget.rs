@@ -150,7 +150,7 @@ fn remove_chosen(transaction: &Connection, chosen: &str) -> rusqlite::Result<()>
     let empty = format!(
         "UPDATE sources SET forgotten = 1, state = '{{}}', line = 0, offset = 0,
              crc32 = row_crc32(name, path, format, device, inode, size, modified_at, changed_ns, read_length,
-                               read_edges, read_sha256, first_line, 0, 0, '{{}}', complete)
+                               read_edges, read_sha256, first_line, 0, 0, '{{}}', complete, host, user_name)
          WHERE id IN {CHOSEN} AND NOT EXISTS (SELECT 1 FROM sessions WHERE source = sources.id)"
     );
     run(transaction, &empty, [array(&sources)])?;

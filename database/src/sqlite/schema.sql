@@ -215,6 +215,7 @@ CREATE TABLE tool_paths (
     entry  INTEGER NOT NULL REFERENCES tool_calls (entry) ON DELETE CASCADE,
     path   TEXT NOT NULL,
     change TEXT NOT NULL,               -- read, write, edit, delete, rename_from, rename_to
+    crc32  INTEGER NOT NULL,
     PRIMARY KEY (entry, path, change)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tool_paths_by_path ON tool_paths (path);

@@ -30,7 +30,7 @@ impl SourceWriter<'_> {
     }
 
     fn add_paths(&self, entry: i64, tool: &ToolRow) -> rusqlite::Result<()> {
-        let sql = "INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3)";
+        let sql = "INSERT OR IGNORE INTO tool_paths VALUES (?1, ?2, ?3, row_crc32(?1, ?2, ?3))";
         let mut insert = self.transaction.prepare_cached(sql)?;
         let mut paths = tool.paths.iter();
         paths.try_for_each(|(path, change)| insert.execute(params![entry, path, change]).map(drop))
