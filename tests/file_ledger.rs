@@ -132,7 +132,7 @@ fn a_commit_goes_on_with_the_next_segment_of_its_source() {
     }
     assert_eq!((first.source.as_str(), first.source.to_string()), ("a", "a".to_owned()));
     let mut both = first;
-    both.append(commit("a", Some(2), 3, "three\n"), |all, more| all.extend(more));
+    both.append(commit("a", Some(2), 3, "three\n"), Extend::extend);
     assert_eq!((both.expected, both.checkpoint.position), (None, at(3)));
     assert_eq!(both.output, b"two\nthree\n");
 }

@@ -88,8 +88,8 @@ fn a_full_segment_holds_what_follows_until_it_is_committed() {
     assert!(commits > 1);
     // Whatever ends the last line reduces what is held.
     let all = "0 one;1 two;2 three;3 four;";
-    assert_eq!(held(|segments| segments.end_line()).0, all);
-    assert_eq!(held(|segments| segments.next_file()).0, all);
+    assert_eq!(held(Shell::end_line).0, all);
+    assert_eq!(held(Shell::next_file).0, all);
     // A line of text may always go on, so that a pause does not end it.
     let pause = |segments: &mut Shell| assert_eq!(segments.flush_last_line(), LastLine::Left);
     assert_eq!(held(pause).0, "0 one;1 two;2 three;");
