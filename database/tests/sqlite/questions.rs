@@ -30,7 +30,7 @@ line', 1000, 2000, 1, 0),
              VALUES (3, 2, 'c', 'execute', 'command_run', 'shell', 'failed', '{}', 0);
              INSERT INTO search (rowid, content, arguments, output)
              SELECT id, content, arguments, output FROM searched;
-             INSERT INTO tool_paths VALUES (3, 'src/a.rs', 'edit');
+             INSERT INTO tool_paths VALUES (3, 'src/a.rs', 'edit', 0);
              INSERT INTO message_usage VALUES (1, 'm', 'gpt-5', 0, 10, 5, NULL, NULL, NULL, NULL, NULL, 0.5, 0),
                                               (2, 'm', 'gpt-5', 0, 10, 6, NULL, NULL, NULL, NULL, NULL, 0.7, 0);",
         )
