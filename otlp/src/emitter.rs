@@ -272,7 +272,7 @@ impl Otlp {
         }
         let of = self.session.note(None, at);
         let text = |text: Option<&Text>| text.map(|text| text.decode().into_owned());
-        let asked = self.session.model(model);
+        let asked = self.session.described().model(model);
         let estimated_cost = self.estimated_cost(&usage, asked.model.as_deref(), message_id, at);
         let turn = self.session.turn_at(at);
         turn.usage.add(&usage);
@@ -311,7 +311,7 @@ impl Otlp {
         let number = self.session.requests.to_string();
         let begun = at.map(|at| at.as_millis().to_string()).unwrap_or_default();
         let id = message_id.map(|id| id.decode()).unwrap_or_default();
-        let attributes = self.session.asking(attributes.clone(), asked);
+        let attributes = self.session.described().asking(attributes.clone(), asked);
         self.session.request(&[&number, &begun, &id], asked, at, attributes)
     }
 
@@ -336,7 +336,7 @@ impl Otlp {
             .with_known(WARNING_MESSAGE, message);
         // A session that has no name yet has no trace: its first lines may be the invalid ones.
         let of = self.session.named();
-        let attributes = self.session.common(attributes);
+        let attributes = self.session.described().common(attributes);
         Batch::one(record(of, WARNING_EVENT, Severity::Warn, None, attributes))
     }
 
@@ -361,7 +361,7 @@ impl Otlp {
         at: Option<Timestamp>,
         attributes: Attributes,
     ) -> Signal {
-        let attributes = self.session.common(attributes);
+        let attributes = self.session.described().common(attributes);
         record(of, event_name, severity, at.and_then(Moment::of), attributes)
     }
 }

@@ -11,7 +11,7 @@ use super::{
     convention::{AGENT, CHAT, DERIVED, INVOKE_AGENT, SESSION, SPAN_KIND, UNFINISHED, WAIT},
     metrics::{Metrics, Model},
     signal::{Attributes, Interval, Moment, Severity, Signal, SpanKind, Temporality},
-    span::{SpanParts, named, record},
+    span::{Described, SpanParts, named, record},
     trace::{SpanContext, TraceId, TraceScope},
     turn::{
         AgentTurn, SubAgent, call_attributes, call_span, is_unfinished, session_span,
@@ -59,6 +59,11 @@ pub(super) struct PendingCall {
 }
 
 impl OtlpState {
+    /// What its spans say of it.
+    pub(super) fn described(&self) -> Described<'_> {
+        Described { facts: &self.facts, is_observed: self.is_observed() }
+    }
+
     /// The trace of the session, and whether its turns are traces. Without an id, the time of its first event
     /// distinguishes it. A sub-agent's log answers one prompt: it is one trace.
     fn trace(&mut self) -> (TraceId, bool) {
@@ -141,7 +146,7 @@ impl OtlpState {
             context: parent.trace_id.context("wait", &[&at?.as_millis().to_string()]),
             parent: Some(parent.span_id),
             name: WAIT.to_owned(),
-            attributes: self.of_agent(Attributes::default()),
+            attributes: self.described().of_agent(Attributes::default()),
             links: Vec::new(),
             is_failed: false,
         };
@@ -243,7 +248,7 @@ impl OtlpState {
         if let Some(millis) = tool.duration_ms {
             self.metrics.count_call(&name, tool_error(tool), millis);
         }
-        let attributes = self.common(call_attributes(id, tool, has_content));
+        let attributes = self.described().common(call_attributes(id, tool, has_content));
         let parts = SpanParts {
             context: call_span(&parent.trace_id, id),
             parent: Some(parent.span_id),
@@ -289,7 +294,7 @@ impl OtlpState {
                 false => sub_agent.turn.span_id.clone(),
             }),
             name: named(INVOKE_AGENT, sub_agent.name.as_deref()),
-            attributes: self.conversation(attributes),
+            attributes: self.described().conversation(attributes),
             links: Vec::new(),
             is_failed: false,
         };
@@ -306,10 +311,10 @@ impl OtlpState {
         let Some(turn) = self.turn.take() else { return Vec::new() };
         let is_unfinished = is_last && !self.states_its_end();
         let agent = self.facts.agent.as_ref().map(|agent| agent.decode().into_owned());
-        let attributes = self.common(turn.attributes());
+        let attributes = self.described().common(turn.attributes());
         let (_, is_by_turn) = self.trace();
         let attributes = match is_by_turn {
-            true => self.of_session(attributes, has_content),
+            true => self.described().of_session(attributes, has_content),
             false => attributes,
         };
         let times = if self.is_observed() { turn.arrived } else { turn.times };
@@ -330,7 +335,7 @@ impl OtlpState {
             signals.push(parts.signal(times.moments(), None));
         }
         // A further attribute that the log states later would begin another series.
-        let common = self.named_agent(Attributes::default());
+        let common = self.described().named_agent(Attributes::default());
         signals.extend(self.metrics.points(self.session_times(), temporality, &common));
         signals
     }
@@ -395,9 +400,9 @@ impl OtlpState {
     /// The span of the session; or a record of it, if its turns are traces.
     fn whole(&mut self, has_content: bool) -> Signal {
         // Without a model: a view would take the session for a request to it.
-        let attributes = self.of_agent(Attributes::default());
-        let attributes = self
-            .of_session(attributes, has_content)
+        let described = self.described();
+        let attributes = described
+            .of_session(described.of_agent(Attributes::default()), has_content)
             .with_known(UNFINISHED, (!self.states_its_end()).then_some(true));
         let is_failed = self.facts.outcome == Some(Outcome::Failed);
         let Some(context) = self.root() else {

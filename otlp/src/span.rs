@@ -9,7 +9,6 @@ use super::{
         SESSION_TITLE, VCS_HEAD_NAME, provider_of,
     },
     metrics::Model,
-    session::OtlpState,
     signal::{
         Attributes, LogRecord, Moment, Severity, Signal, SignalData, Span, SpanKind, SpanStatus,
     },
@@ -56,7 +55,14 @@ impl SpanParts {
     }
 }
 
-impl OtlpState {
+/// What a session says of itself, as attributes.
+pub(super) struct Described<'s> {
+    pub(super) facts: &'s Session,
+    /// Whether its times are those at which events arrived.
+    pub(super) is_observed: bool,
+}
+
+impl Described<'_> {
     /// Adds the attributes that the spans within the session have.
     pub(super) fn common(&self, attributes: Attributes) -> Attributes {
         self.asking(attributes, &self.model(None))
@@ -75,7 +81,7 @@ impl OtlpState {
 
     /// The model of a request, or else of the session, and who provides it.
     pub(super) fn model(&self, of_request: Option<&Text>) -> Model {
-        let Session { model, provider, agent, .. } = &self.facts;
+        let Session { model, provider, agent, .. } = self.facts;
         let text = |text: &Text| text.decode().into_owned();
         let model = of_request.or(model.as_ref()).map(text);
         let agent = agent.as_ref().map(text);
@@ -86,7 +92,7 @@ impl OtlpState {
 
     pub(super) fn of_agent(&self, attributes: Attributes) -> Attributes {
         let version = self.facts.version.as_ref().map(|version| version.decode().into_owned());
-        let is_observed = self.is_observed().then_some(true);
+        let is_observed = self.is_observed.then_some(true);
         let attributes = attributes.with_known(OBSERVED, is_observed);
         self.named_agent(attributes.with_known(AGENT_VERSION, version))
     }
@@ -103,7 +109,7 @@ impl OtlpState {
 
     /// Adds what the root of a trace says of the session.
     pub(super) fn of_session(&self, attributes: Attributes, has_content: bool) -> Attributes {
-        let facts = &self.facts;
+        let facts = self.facts;
         let parent = facts.parent.as_ref();
         let attributes = attributes
             .with_known(SESSION_ID, facts.session_id.as_ref().map(SessionId::as_str))
