@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use foldline::{
     ledger::{Extent, Identity},
-    position::Digest,
+    position::{Digest, Timestamp},
 };
 
 fn altered(mut identity: Identity, alter: impl FnOnce(&mut Identity)) -> Identity {
@@ -56,4 +56,19 @@ fn contents_differ_only_where_both_are_known() {
     let of = |text: &[u8]| altered(Identity::default(), |it| it.content = Some(Digest::of(text)));
     assert!(of(b"a").is_alike(&of(b"a")) && !of(b"a").is_alike(&of(b"b")));
     assert!(of(b"a").is_alike(&Identity::default()));
+}
+
+#[test]
+fn a_copy_has_a_long_beginning_or_is_not_older() {
+    let of = |length: usize, modified: i64| {
+        let read = Extent::of(&vec![b'x'; length]);
+        altered(numbered(), |it| {
+            (it.read, it.modified) = (read, Some(Timestamp::from_millis(modified)))
+        })
+    };
+    for (length, modified, is_copy) in
+        [(1023, 4, false), (1023, 5, true), (1024, 4, true), (0, 6, false)]
+    {
+        assert_eq!(of(length, modified).is_copy_of(&of(length, 5)), is_copy, "{length} {modified}");
+    }
 }

@@ -92,6 +92,10 @@ fn what_was_written_ahead_is_seen_at_once_and_belongs_to_the_next_commit() {
     ledger.write_ahead(b"lost").unwrap();
     drop(ledger);
     let mut ledger = files.open().unwrap();
+    ledger.write_ahead(b"t").unwrap();
+    assert_eq!(files.written(), "one\nt");
+    drop(ledger);
+    let mut ledger = files.open().unwrap();
     ledger.commit(&[commit("a", Some(1), 2, "two\n")], &[]).unwrap();
     assert_eq!(files.written(), "one\ntwo\n");
 }

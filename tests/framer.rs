@@ -95,6 +95,8 @@ fn of_a_line_that_is_too_long_the_beginning_and_the_digest_are_kept() {
             let (mut framer, mut found) = (LineFramer::new(300), Vec::new());
             let mut each = |frame: Line<'_>| {
                 let length = frame.bytes.len() as u64 + frame.skipped;
+                let kept = if frame.skipped > 0 { &long[..256] } else { "next" };
+                assert_eq!(frame.bytes, kept.as_bytes(), "in chunks of {size}");
                 found.push((frame.position.offset, length, frame.sha256));
             };
             chunks.iter().for_each(|chunk| framer.push(chunk, &mut each));

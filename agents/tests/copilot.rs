@@ -237,6 +237,20 @@ fn a_call_that_runs_with_other_arguments_says_so() {
 }
 
 #[test]
+fn what_the_beginning_of_a_call_adds_is_kept() {
+    let log = Replay::of(
+        FORMAT,
+        br#"
+{"type":"assistant.message","data":{"messageId":"m","content":"","toolRequests":[{"toolCallId":"c","name":"ask","arguments":{},"type":"function"}]},"id":"1","timestamp":"2026-05-02T09:00:00Z","parentId":null}
+{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"ask","arguments":{},"mcpServerName":"deep"},"id":"2","timestamp":"2026-05-02T09:00:00Z","parentId":"1"}
+"#,
+    );
+    let extra = &log.entry("c").metadata.as_ref().unwrap().extra;
+    let server = extra.iter().find(|(name, _)| **name == *"mcpServerName");
+    assert_eq!(server.map(|(_, value)| value.get()), Some("\"deep\""));
+}
+
+#[test]
 fn what_a_sub_agent_does_is_told_below_its_call() {
     let log = log("agents");
     let below = |call: &str| {

@@ -205,3 +205,23 @@ fn nothing_odd_is_lost() {
     assert_eq!(log.warnings(WarningKind::UnclaimedResult), 1);
     assert_eq!(log.warnings(WarningKind::InferredResult), 1);
 }
+
+#[test]
+fn a_call_that_names_its_sub_agent_later_leads_to_it() {
+    let message = |call: serde_json::Value| {
+        serde_json::json!({"id": "a", "timestamp": "2026-03-04T09:00:02.000Z", "type": "gemini",
+            "content": "", "model": "g", "toolCalls": [call]})
+        .to_string()
+    };
+    let call = |agent: Option<&str>| {
+        let mut call = serde_json::json!({"id": "c", "name": "codebase_investigator", "args": {},
+            "status": "executing", "timestamp": "2026-03-04T09:00:02.000Z"});
+        agent.into_iter().for_each(|agent| call["agentId"] = agent.into());
+        message(call)
+    };
+    let header = r#"{"sessionId":"s","projectHash":"00ff","startTime":"2026-03-04T09:00:00.000Z","kind":"main"}"#;
+    let lines = [header.to_owned(), call(None), call(Some("sub"))];
+    let log = Replay::of("gemini-session", lines.join("\n").as_bytes());
+    let child = log.entry("c").metadata.as_ref().unwrap().child_session_id.clone();
+    assert_eq!(child.unwrap().as_str(), "sub");
+}

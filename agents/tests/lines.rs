@@ -106,6 +106,23 @@ fn a_last_line_without_its_end_is_read_once() {
 }
 
 #[test]
+fn a_last_line_of_whole_records_is_read_when_the_source_pauses() {
+    let mut processor =
+        Processor::new(Records, Transducer::new(locating(Names), memoryless(names)));
+    let mut found = Vec::new();
+    for (bytes, last, names) in [
+        (&b"{\"type\":\"a\"}\n{\"type\""[..], LastLine::Left, 1),
+        (b":\"b\"}", LastLine::Taken, 2),
+        (b"\n", LastLine::None, 2),
+    ] {
+        processor.push(bytes, |name| found.push(name));
+        assert_eq!(processor.flush_last_line(|name| found.push(name)), last);
+        assert_eq!(found.len(), names, "{found:?}");
+    }
+    assert_eq!(found, ["a", "b"]);
+}
+
+#[test]
 fn a_record_over_several_lines_is_copied_as_one() {
     let log = "{\n  \"type\": \"x\",\n  \"rest\": {\n    \"a\": 1\n  }\n}\n{\"type\":\"y\"}\n";
     let rest = reduce_fn(
@@ -251,6 +268,13 @@ fn a_pause_within_a_line_changes_nothing_and_can_be_resumed_from() {
                 let again = Processor::resume(Records, locating(Names), snapshot, naming(), 500);
                 assert_eq!(Some(again.next_record()), place);
                 let offset = usize::try_from(again.position().offset).unwrap();
+                // A pause in the first line after it is no earlier.
+                let snapshot = Snapshot::from_json(&stored).unwrap();
+                let first = Processor::resume(Records, locating(Names), snapshot, naming(), 500);
+                let mut first = parts(first, 1);
+                first.push(&log[offset..]);
+                let first = first.processor().snapshot().framer.position.offset;
+                assert!(first >= offset as u64, "{log:?}: {first} after {offset}");
                 let (rest, again) = read(again.with_line_hashes(), &log[offset..]);
                 let all: Vec<_> = found.iter().cloned().chain(rest).collect();
                 assert_eq!(all, expected, "{log:?} from {place:?}");

@@ -1,6 +1,7 @@
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use foldline::{
@@ -207,6 +208,32 @@ fn nothing_is_read_once_the_reducer_is_done() {
         let (said, _, ended) = counted(counting, &chunks, 0);
         assert_eq!(said, (0..until).collect::<Vec<_>>());
         assert_eq!(ended.unwrap(), until + 1);
+    }
+}
+
+/// A source without an end, which a thread would read for ever.
+#[test]
+fn reading_stops_with_the_reducer_and_with_the_output() {
+    let chunks: Vec<_> = (0..1_000_000).map(|_| TEN).collect();
+    for (until, fails_at) in [(25, 0), (u64::MAX, 3)] {
+        let (read, counting) = (AtomicUsize::new(0), Counting { text: 0, until });
+        let next = |bytes: &mut Vec<u8>| -> io::Result<()> {
+            let number = read.fetch_add(1, Ordering::Relaxed);
+            bytes.extend_from_slice(chunks.get(number).copied().unwrap_or_default().as_bytes());
+            Ok(())
+        };
+        let mut calls = 0;
+        let after = |_: &mut _| {
+            calls += 1;
+            if calls == fails_at { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        };
+        let transducer = Transducer::new::<Located<Record<'_>>, Event>(counting, copies());
+        let processor = Processor::new(Records, transducer);
+        let counting = Counting { text: 0, until };
+        let ended = processor.relay(&counting, next, |_| {}, after);
+        assert_eq!(ended.is_ok(), fails_at == 0);
+        let read = read.into_inner();
+        assert!(read < chunks.len() / 2, "{read} chunks were read");
     }
 }
 

@@ -1,4 +1,4 @@
-use std::cell::Cell;
+use std::{cell::Cell, sync::Arc};
 
 use foldline::transduce::*;
 use foldline_domain::{patch::*, *};
@@ -68,6 +68,17 @@ fn an_unknown_call_is_resolved_from_the_store_else_it_is_a_warning() {
     let events = [end_call("a"), end_call("b"), said("next")];
     let patches: Vec<_> = events.iter().filter_map(|event| emitter.patch(event)).collect();
     assert_eq!(paths(&patches), ["replace /entries/4", "add /warnings", "add /entries/9"]);
+
+    // A store that is shared, too.
+    let mut emitter = PatchEmitter::default().with_resolver(Arc::new(Knows("a", 4)));
+    let patches: Vec<_> = events.iter().filter_map(|event| emitter.patch(event)).collect();
+    assert_eq!(paths(&patches)[0], "replace /entries/4");
+    let store = Knows("a", 4);
+    let mut emitter = PatchEmitter::default().with_resolver(&store);
+    assert_eq!(
+        paths(&emitter.patch(&events[0]).into_iter().collect::<Vec<_>>()),
+        ["replace /entries/4"]
+    );
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use foldline::transduce::Batch;
 use foldline_domain::{
-    ActionType, CommandExitStatus, CommandRunResult, CorrId, DomainEvent, FileChange,
+    ActionType, CommandExitStatus, CommandRunResult, CorrId, DomainEvent, FileChange, Image,
     NormalizedEntry, NormalizedEntryType, Text, Timestamp, ToolCalls, ToolResult, ToolStatus,
     ToolUse,
-    tool_calls::{CallResult, Limits, ResultKey, ToolOutcome},
+    tool_calls::{CallResult, Limits, ResultKey, ResultParser, ToolOutcome},
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,16 @@ fn a_result_waits_for_its_call() {
     machine.call("a", "Read", "m");
     assert_eq!(machine.ended(), ["a=success:early"]);
     assert_eq!(machine.calls.held_results(), 0);
+}
+
+#[test]
+fn the_first_of_two_results_waits_for_the_call() {
+    let mut machine = Machine::new();
+    machine.result("a", "early");
+    machine.result("a", "again");
+    assert_eq!(machine.ended(), ["duplicate_result"]);
+    machine.call("a", "Read", "m");
+    assert_eq!(machine.ended(), ["a=success:early"]);
 }
 
 #[test]
@@ -350,6 +360,47 @@ fn the_exit_code_of_another_call_is_kept() {
     let (name, value) = &extra.iter().next().unwrap();
     assert_eq!(*name, "result.exit_status");
     assert!(value.get().contains('3'), "{value:?}");
+}
+
+/// The first line is the exit code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct FirstLine;
+
+impl ResultParser for FirstLine {
+    fn read(outcome: &mut ToolOutcome<Self>, _: &mut ActionType) {
+        let text = outcome.body.take().map(ToolResult::into_text).unwrap_or_default();
+        let text = text.decode().into_owned();
+        let (code, rest) = text.split_once('\n').unwrap();
+        let code = code.parse().ok();
+        outcome.exit_status = code.map(|code| CommandExitStatus::ExitCode { code });
+        outcome.body = Some(ToolResult::Text(rest.into()));
+    }
+}
+
+#[test]
+fn a_picture_moves_with_the_text_that_stands_for_it_and_goes_with_the_result() {
+    let action = ActionType::CommandRun { command: "draw".into(), result: None };
+    let tool = NormalizedEntryType::ToolUse(ToolUse::new("shell", action));
+    let mut call = NormalizedEntry::new(tool, "draw");
+    let picture = Image::from_base64("R0lGODlhAQABAAAAACwAAAAAAQABAAA=").unwrap();
+    let drawn = ToolOutcome::<FirstLine> {
+        images: vec![Image { placeholder: Some(2..11), ..picture.clone() }],
+        ..ToolOutcome::new(ToolStatus::Success, None).with_body(Text::from("7\n[picture]"))
+    };
+    drawn.complete(&mut call);
+    let ActionType::CommandRun { result: Some(result), .. } = &call.tool().unwrap().action_type
+    else {
+        panic!("a command with a result")
+    };
+    assert_eq!(result.exit_status, Some(CommandExitStatus::ExitCode { code: 7 }));
+    let images = |call: &NormalizedEntry| call.metadata.as_ref().unwrap().images.clone();
+    assert_eq!(images(&call), [Image { placeholder: Some(0..9), ..picture }]);
+
+    // A result that states nothing new leaves it, and one with another text replaces it.
+    ToolOutcome::<()>::new(ToolStatus::Success, None).complete(&mut call);
+    assert_eq!(images(&call).len(), 1);
+    ToolOutcome::<()>::text(ToolStatus::Success, "no picture").complete(&mut call);
+    assert_eq!(images(&call), []);
 }
 
 #[test]

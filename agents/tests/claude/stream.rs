@@ -324,4 +324,11 @@ fn the_windows_of_the_plan_are_limits_of_the_account() {
                  "seven_day":{"utilization":0.75,"resetsAt":1790604001}}"#;
     let five = ("five_hour".to_owned(), 25.0, Some(300), Some(1_790_248_200));
     assert_eq!(told(&[r#","utilization":0.5"#, both]), [five, seven(75.0, 1_790_604_001)]);
+
+    // A reading is as old as its record.
+    let dated = event(r#","utilization":0.5"#)
+        .replace(r#""uuid":"u""#, r#""uuid":"u","timestamp":"2026-06-01T10:00:00Z""#);
+    let run = Replay::of_lines("claude-stream", &[dated]);
+    let at = run.session().limits.as_deref().unwrap()[0].at;
+    assert_eq!(at.map(|at| at.as_millis()), Some(1_780_308_000_000));
 }
