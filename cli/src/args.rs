@@ -5,6 +5,8 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "mcp")]
 use super::mcp::McpArgs;
 use super::terminal::Terminal;
+#[cfg(feature = "otlp")]
+use super::verbs::push::PushArgs;
 use super::verbs::{
     allowed::AllowedArgs,
     audit_key::AuditKeyArgs,
@@ -126,6 +128,13 @@ pub(super) enum Command {
     /// Keep a copy of each log beside the database, for the time after the agent deletes it
     Keep(KeepArgs),
 
+    /// Send logs to a server on another machine, which started with foldline serve --receive
+    ///
+    /// Only what the server does not have is sent, so that it can be stopped and run again at any time. A log that was
+    /// rewritten replaces the earlier one. The server reads the logs as if they were its own, with the machine and the
+    /// user as their origin.
+    #[cfg(feature = "otlp")]
+    Push(PushArgs),
     /// Serve sessions to the browser while they grow
     #[cfg(feature = "serve")]
     Serve(ServeArgs),

@@ -111,6 +111,8 @@ impl Program {
             Command::Prune(args) => prune::run(args),
             Command::Forget(args) => forget::run(self, args),
             Command::Keep(args) => keep::run(self, args),
+            #[cfg(feature = "otlp")]
+            Command::Push(args) => crate::verbs::push::run(self, args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::serve::run(self, args),
             #[cfg(feature = "serve")]

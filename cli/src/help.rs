@@ -98,7 +98,14 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ),
     ("forget", ["foldline forget latest", "foldline forget --project shop --before 90d --dry-run"]),
     ("keep", ["foldline keep on", "foldline keep status --db team.db"]),
-    ("serve", ["foldline serve", "foldline serve --db team.db"]),
+    (
+        "push",
+        [
+            "foldline push https://team.example --token-file token",
+            "foldline push --follow https://team.example --token-file token",
+        ],
+    ),
+    ("serve", ["foldline serve", "foldline serve --db team.db --receive machines"]),
     ("schema", ["foldline schema", "foldline schema -f typescript"]),
     ("mcp", ["foldline mcp --print-config claude", "foldline mcp --redact --print-config codex"]),
     ("doctor", ["foldline doctor", "foldline doctor log.jsonl --strict"]),

@@ -8,6 +8,8 @@
 mod answer;
 mod args;
 mod choice;
+#[cfg(feature = "otlp")]
+mod client;
 mod complete;
 mod config;
 mod dispatch;
@@ -35,6 +37,7 @@ mod place;
 mod program;
 mod project;
 mod random;
+mod received;
 mod recipe;
 mod say;
 #[cfg(feature = "serve")]

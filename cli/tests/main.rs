@@ -51,6 +51,7 @@ mod postgres;
 mod power;
 mod private;
 mod program;
+mod push;
 mod query;
 mod questions;
 mod readme;

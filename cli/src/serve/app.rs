@@ -7,7 +7,10 @@ use foldline_domain::pricing::Prices;
 use jiff::tz::TimeZone;
 use tokio::sync::{Semaphore, watch};
 
-use super::live::{Begun, LiveSessions};
+use super::{
+    live::{Begun, LiveSessions},
+    receive::Receiver,
+};
 use crate::{error::Error, place::DatabasePlace, program::Program};
 
 /// The time that an answer waits for a writer of the database.
@@ -26,6 +29,8 @@ pub(super) struct App {
     pub(super) live: Arc<LiveSessions>,
     updates: watch::Receiver<u64>,
     pub(super) turns: Arc<Semaphore>,
+    /// What receives the logs of other machines, if the server does.
+    pub(super) receiver: Option<Arc<Receiver>>,
 }
 
 impl App {
@@ -39,7 +44,12 @@ impl App {
         let (program, prices) = (program.clone(), Arc::new(prices));
         let live = Arc::new(LiveSessions::new(&program, Begun::new(&prices, &zone)));
         let turns = Arc::new(Semaphore::new(TURNS));
-        Self { program, prices, database, zone, live, updates, turns }
+        Self { program, prices, database, zone, live, updates, turns, receiver: None }
+    }
+
+    /// The same, with what receives the logs of other machines.
+    pub(super) fn receiving(self, receiver: Option<Arc<Receiver>>) -> Self {
+        Self { receiver, ..self }
     }
 
     /// A read-only connection that can estimate costs.

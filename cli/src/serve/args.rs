@@ -6,10 +6,12 @@ use axum::http::Uri;
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use super::address::parse_address;
+use super::{address::parse_address, receive::Receiver};
 use crate::{
     answer::{PricesArgs, when},
+    error::Error,
     homes::DatabaseOption,
+    place::DatabasePlace,
 };
 
 /// The options of `foldline serve`.
@@ -29,6 +31,11 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(super) access: Access,
 
+    /// Receive the logs that other machines send with foldline push, into a folder beside the database. FILE has the name
+    /// of each machine and its token, on a line
+    #[arg(long, value_name = "FILE")]
+    receive: Option<PathBuf>,
+
     /// Time zone of all times, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone)]
     pub(super) timezone: Option<TimeZone>,
@@ -38,6 +45,18 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// What receives the logs of other machines, if that is requested.
+    pub(super) fn receiver(&self, database: &DatabasePlace) -> Result<Option<Receiver>, Error> {
+        let Some(machines) = &self.receive else { return Ok(None) };
+        match database {
+            DatabasePlace::File(db) => Receiver::open(machines, db).map(Some),
+            DatabasePlace::Server(_) => Err(Error::WrongUse(
+                "received logs are read into database files only: --receive works without postgresql://"
+                    .to_owned(),
+            )),
+        }
+    }
+
     /// The time zone of all times.
     pub(super) fn zone(&self) -> TimeZone {
         self.timezone.clone().unwrap_or_else(TimeZone::system)

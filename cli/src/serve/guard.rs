@@ -6,7 +6,8 @@
 //!   site to read the API.
 //! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
 //!   is not readable by scripts and not sent by other sites.
-//! - Only `GET` and `HEAD` are allowed, and `POST` of questions to [`QUESTIONS`]: nothing can be changed.
+//! - Only `GET` and `HEAD` are allowed, and `POST` of questions to [`QUESTIONS`]: nothing can be changed. A machine with a
+//!   token of its own can send its logs below [`PUSH`], and read nothing.
 //! - A page may load only the style sheet and the script of this server ([`POLICY`]).
 
 use std::{
@@ -22,8 +23,8 @@ use axum::{
 };
 
 use super::{
-    address::reachable, args::Access, failed::Failed, schema::VERSION as SCHEMA_VERSION,
-    token::Token,
+    address::reachable, args::Access, failed::Failed, receive::PUSH,
+    schema::VERSION as SCHEMA_VERSION, token::Token,
 };
 use crate::error::Error;
 
@@ -162,6 +163,10 @@ impl Rules {
         }
         if let Some(permission) = self.permission(request) {
             return Some(permission);
+        }
+        // It asks for the token of a machine, which no browser has.
+        if request.uri().path().starts_with(PUSH) {
+            return None;
         }
         // A question is no change, although it is posted.
         let is_question = request.uri().path() == QUESTIONS && *request.method() == Method::POST;

@@ -2,7 +2,7 @@
 //!
 //! The list of sessions is read from the database, which a thread updates. A separate thread follows each open
 //! session, see [`live`]; the asynchronous part only transfers bytes, and serializes patches. The server stores
-//! nothing: after a restart it reads everything from the database and the logs.
+//! nothing but what machines send ([`receive`]): after a restart it reads everything from the database and the logs.
 //!
 //! The security rules are described in [`guard`].
 
@@ -29,6 +29,7 @@ mod past;
 mod picture;
 #[cfg(feature = "mcp")]
 mod questions;
+mod receive;
 mod rendered;
 mod request;
 mod routes;
@@ -45,7 +46,10 @@ mod usage;
 
 use crate::answer::status;
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -95,6 +99,11 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     for path in paths.iter().filter(|path| !path.is_dir()) {
         files.input("the log", path)?;
     }
+    let receiver = args.receiver(&database)?.map(Arc::new);
+    let paths = match &receiver {
+        Some(receiver) => [paths, vec![receiver.folder().to_owned()]].concat(),
+        None => paths,
+    };
     let prices = args.prices.load()?.into_owned();
     let stop = stop_flag()?;
     // Printed before the logs are read, which may take a while.
@@ -102,6 +111,7 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     let updates = Updates::start(program, paths, &database)?;
     server.announce();
     let app = App::new(program, prices, database, args.zone(), updates.subscribe());
+    let app = app.receiving(receiver);
     server.run(app, stopped(&stop), Ending::AtOnce)?;
     updates.stop();
     Ok(exit::SUCCESS)

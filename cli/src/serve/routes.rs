@@ -18,7 +18,7 @@ use super::{
     app::App,
     failed::{Failed, worded},
     guard::{self, Guard},
-    list, page, past,
+    list, page, past, receive,
     schema::{SCHEMA, TYPES},
     session, usage,
 };
@@ -56,6 +56,7 @@ pub(super) fn routes(app: Arc<App>, rules: Guard) -> Router {
         .route("/api/schema.json", text("application/schema+json", SCHEMA.into()))
         .route("/api/types.d.ts", text("text/plain; charset=utf-8", TYPES.into()))
         .route("/metrics", get(api::metrics))
+        .route("/push/{*path}", receive::route())
         .route("/foldline.css", text("text/css; charset=utf-8", SHEET.into()))
         .route("/icon.svg", text("image/svg+xml", ICON.into()))
         .route(

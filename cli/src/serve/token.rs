@@ -4,13 +4,18 @@ use std::fmt;
 
 use crate::{error::Error, random};
 
-/// A random secret of 256 bits, for one run of the server.
+/// A secret: 256 random bits for one run of the server, or what a file states.
 #[derive(Clone)]
 pub(super) struct Token(String);
 
 impl Token {
     pub(super) fn random() -> Result<Self, Error> {
         Ok(Self(random::digits::<32>()?))
+    }
+
+    /// A token that a file states.
+    pub(super) fn of(stated: &str) -> Self {
+        Self(stated.to_owned())
     }
 
     /// Whether the tokens are equal. Takes constant time.

@@ -21,6 +21,7 @@ use crate::{
     homes::{existing, tilde},
     place::DatabasePlace,
     program::Program,
+    received::ReceivedLogs,
     say::say,
     verbs::ingest,
 };
@@ -190,12 +191,14 @@ impl Watched {
             DatabasePlace::File(path) => std::path::absolute(path).unwrap_or_default(),
             DatabasePlace::Server(_) => PathBuf::new(),
         };
+        let received = ReceivedLogs::folder_of(&own);
         let watcher = recommended_watcher(move |event: notify::Result<Event>| {
             let is_news = event.is_ok_and(|event| {
                 let is_own = |path: &PathBuf| {
                     path.as_os_str()
                         .as_encoded_bytes()
                         .starts_with(own.as_os_str().as_encoded_bytes())
+                        && !path.starts_with(&received)
                 };
                 // Reads are not changes, and neither are writes to the database.
                 !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_own)

@@ -20,6 +20,8 @@ mod limits;
 pub(crate) mod pick;
 pub(crate) mod prompts;
 pub(crate) mod prune;
+#[cfg(feature = "otlp")]
+pub(crate) mod push;
 pub(crate) mod query;
 pub(crate) mod replay;
 pub(crate) mod report;

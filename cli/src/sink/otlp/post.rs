@@ -13,6 +13,7 @@ use super::{
     endpoint::{Endpoint, Protocol, SignalKind},
     protobuf,
 };
+use crate::client;
 
 /// The most bytes of an answer that are read.
 const ANSWER: u64 = 64 << 10;
@@ -35,13 +36,7 @@ pub(super) enum Answer {
 
 impl Poster {
     pub(super) fn new() -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("foldline/", env!("CARGO_PKG_VERSION")))
-            .tls_config(tls());
-        Self(config.build().new_agent())
+        Self(client::new())
     }
 
     /// Sends a body. `most` limits the time of the request.
@@ -161,22 +156,6 @@ fn rejected(body: &[u8]) -> (u64, String) {
     let said = said.partial_success.unwrap_or_default();
     let counts = [&said.rejected_spans, &said.rejected_log_records, &said.rejected_data_points];
     (counts.into_iter().map(Rejected::get).sum(), said.error_message)
-}
-
-/// TLS with the certificates of the system.
-fn tls() -> ureq::tls::TlsConfig {
-    use std::sync::Arc;
-
-    use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
-
-    let found = rustls_native_certs::load_native_certs().certs;
-    let certificates: Vec<_> =
-        found.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
-    TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .root_certs(RootCerts::Specific(Arc::new(certificates)))
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .build()
 }
 
 /// The kind of a line: each begins with the field of its signals.

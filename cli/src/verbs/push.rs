@@ -1,0 +1,398 @@
+//! `foldline push`: sends logs to a server on another machine, which started with `foldline serve --receive`.
+//!
+//! The sender asks what the server has of a log, and sends what follows it: nothing is remembered here. A log whose
+//! beginning is another than the server's was rewritten, and is sent as a whole. Of a database, a copy is sent.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
+    path::{Component, Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use clap::Args;
+use foldline::{ledger::Extent, processor::DEFAULT_MAX_LINE};
+use foldline_render::human::number_of;
+use indicatif::HumanBytes;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+use ureq::{Agent, Body, http::Response};
+
+use crate::{
+    client,
+    error::Error,
+    exit,
+    finder::find,
+    homes::existing,
+    log::Log,
+    origin,
+    program::Program,
+    received::{ReceivedAt, ReceivedPart},
+    say::say,
+    signal::stop_flag,
+};
+
+/// The most bytes of one request.
+const CHUNK: u64 = 4 << 20;
+
+/// The time for one request.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The interval of looks at followed logs.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// How often a log that changes meanwhile is compared again.
+const ATTEMPTS: usize = 3;
+
+/// The options of `foldline push`.
+#[derive(Debug, Args)]
+pub(crate) struct PushArgs {
+    /// Address of the server, such as https://team.example
+    #[arg(value_name = "URL")]
+    url: String,
+
+    /// Logs, or folders of logs [default: the folders of the agents]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// File with the token of this machine, which the server knows
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+
+    /// Wait for more, and send it when it is written, until the program is stopped
+    #[arg(long)]
+    follow: bool,
+}
+
+pub(crate) fn run(program: &Program, args: &PushArgs) -> Result<u8, Error> {
+    let server = Server::new(&args.url, &args.token_file)?;
+    for path in &args.paths {
+        path.metadata().map_err(|error| Error::Input { path: path.clone(), error })?;
+    }
+    let stop = stop_flag()?;
+    let mut sent = HashMap::new();
+    let mut said = String::new();
+    loop {
+        let mut summary = Summary::default();
+        let pushed = push(program, args, &server, &stop, &mut sent, &mut summary);
+        if !args.follow {
+            summary.print();
+            pushed?;
+            return Ok(if summary.failed == 0 { exit::SUCCESS } else { exit::FAILED });
+        }
+        if summary.bytes > 0 {
+            summary.print();
+        }
+        match pushed {
+            Ok(()) => said.clear(),
+            // A server that is away may come back; a token that is refused will be again.
+            Err(Refusal::Away(why)) if said == why => {}
+            Err(Refusal::Away(why)) => {
+                say(&format!("{why}; trying again"));
+                said = why;
+            }
+            Err(error @ Refusal::Final(_)) => return Err(error.into()),
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < OFTEN {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(exit::SUCCESS);
+            }
+            thread::sleep(OFTEN / 10);
+        }
+    }
+}
+
+/// What was sent.
+#[derive(Debug, Default)]
+struct Summary {
+    sent: u64,
+    unchanged: u64,
+    skipped: u64,
+    failed: u64,
+    bytes: u64,
+}
+
+impl Summary {
+    fn print(&self) {
+        let Self { sent, unchanged, skipped, failed, bytes: length } = *self;
+        let logs = number_of(sent, "log");
+        say(&format!(
+            "{logs} sent ({}), {unchanged} unchanged, {skipped} skipped, {failed} failed",
+            HumanBytes(length)
+        ));
+    }
+
+    fn fail(&mut self, path: &Path, why: &str) {
+        self.failed += 1;
+        say(&format!("failed: {}: {why}", path.display()));
+    }
+}
+
+/// What the system said of a log when it was sent.
+type Seen = (u64, Option<SystemTime>);
+
+/// Sends all logs that changed since they were seen.
+fn push(
+    program: &Program,
+    args: &PushArgs,
+    server: &Server,
+    stop: &AtomicBool,
+    seen: &mut HashMap<PathBuf, Seen>,
+    summary: &mut Summary,
+) -> Result<(), Refusal> {
+    let paths = match &*args.paths {
+        [] => existing(&program.registry).into_iter().map(|home| home.folder).collect(),
+        paths => paths.to_vec(),
+    };
+    let found = find(&program.registry, &paths, false);
+    found.failed.iter().for_each(|(path, why)| summary.fail(path, why));
+    for path in found.files {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let now = fs::metadata(&path).map(|status| (status.len(), status.modified().ok())).ok();
+        if now.is_some() && seen.get(&path) == now.as_ref() {
+            summary.unchanged += 1;
+            continue;
+        }
+        match push_log(program, server, &path) {
+            Ok(Pushed::Bytes(0)) => summary.unchanged += 1,
+            Ok(Pushed::Bytes(length)) => {
+                summary.sent += 1;
+                summary.bytes += length;
+            }
+            Ok(Pushed::NoLog) => summary.skipped += 1,
+            Err(Failure::Log(why)) => {
+                summary.fail(&path, &why);
+                continue;
+            }
+            Err(Failure::Server(refusal)) => return Err(refusal),
+        }
+        seen.extend(now.map(|now| (path, now)));
+    }
+    Ok(())
+}
+
+enum Pushed {
+    /// The number of bytes that were sent.
+    Bytes(u64),
+    /// The file is no log, and stays here.
+    NoLog,
+}
+
+enum Failure {
+    /// The log cannot be read or sent; others can.
+    Log(String),
+    Server(Refusal),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Log(error.to_string())
+    }
+}
+
+/// Why the server takes nothing.
+enum Refusal {
+    /// It may take it later.
+    Away(String),
+    /// It will not take it from this machine, or at this address.
+    Final(String),
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Away(why) => Self::WrongUse(format!(
+                "{why}; what was sent stays, the rest follows in the next run"
+            )),
+            Refusal::Final(why) => Self::WrongUse(why),
+        }
+    }
+}
+
+fn push_log(program: &Program, server: &Server, path: &Path) -> Result<Pushed, Failure> {
+    match recognise(program, path) {
+        Ok(()) => {}
+        Err(Error::NotALog { .. } | Error::Unrecognised { .. } | Error::Unsupported { .. }) => {
+            return Ok(Pushed::NoLog);
+        }
+        Err(error) => return Err(Failure::Log(error.reason())),
+    }
+    let url = server.url_of(path).map_err(Failure::Log)?;
+    let (_copy, mut file) = match is_database(path)? {
+        true => {
+            let (folder, copy) = copied(path).map_err(|error| Failure::Log(error.to_string()))?;
+            (Some(folder), copy)
+        }
+        false => (None, File::open(path)?),
+    };
+    for _ in 0..ATTEMPTS {
+        if let Some(length) = send(server, &url, &mut file)? {
+            return Ok(Pushed::Bytes(length));
+        }
+    }
+    Err(Failure::Log("it changes while it is sent, or another program sends it".to_owned()))
+}
+
+/// Only what an executor recognises leaves this machine.
+fn recognise(program: &Program, path: &Path) -> Result<(), Error> {
+    let mut log = Log::Once(Box::new(program.openers().open_regular(path)?));
+    log.executor(&program.registry, "auto", DEFAULT_MAX_LINE).map(drop)
+}
+
+fn is_database(path: &Path) -> io::Result<bool> {
+    let mut begin = Vec::new();
+    File::open(path)?.take(16).read_to_end(&mut begin)?;
+    Ok(begin == b"SQLite format 3\0")
+}
+
+/// A copy of a database at one moment, which its agent may write to.
+fn copied(path: &Path) -> Result<(TempDir, File), Box<dyn std::error::Error>> {
+    let folder = TempDir::new()?;
+    let copy = folder.path().join("copy");
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    database.busy_timeout(Duration::from_secs(5))?;
+    database.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+    Ok((folder, File::open(copy)?))
+}
+
+/// Sends what the server does not have of a file; returns the number of bytes. `None` if they do not continue what there is
+/// by now.
+fn send(server: &Server, url: &str, file: &mut File) -> Result<Option<u64>, Failure> {
+    let has = server.part(url)?;
+    let length = file.metadata()?.len();
+    let is_continued = Extent::read(file, has.whole.length)? == Some(has.whole);
+    let (begin, of) = match is_continued {
+        true => (has.whole.length, None),
+        // What is collected of it may be of an earlier attempt.
+        false => (0, Some(length)),
+    };
+    let mut at = begin;
+    while at < length {
+        file.seek(SeekFrom::Start(at))?;
+        let mut part = Vec::new();
+        file.take(CHUNK.min(length - at)).read_to_end(&mut part)?;
+        if part.is_empty() || !server.add(url, ReceivedAt { offset: at, of }, &part)? {
+            return Ok(None);
+        }
+        at += part.len() as u64;
+    }
+    Ok(Some(at - begin))
+}
+
+/// The server that receives.
+struct Server {
+    agent: Agent,
+    url: String,
+    token: String,
+}
+
+impl Server {
+    fn new(url: &str, token: &Path) -> Result<Self, Error> {
+        let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+        if !is_web {
+            return Err(Error::WrongUse(format!(
+                "{url} is no address of a server: give one such as https://team.example"
+            )));
+        }
+        let text = fs::read_to_string(token);
+        let text = text.map_err(|error| Error::Input { path: token.to_owned(), error })?;
+        let url = url.trim_end_matches('/').to_owned();
+        Ok(Self { agent: client::new(), url, token: format!("Bearer {}", text.trim()) })
+    }
+
+    /// The address of a log: its user, and its path.
+    fn url_of(&self, path: &Path) -> Result<String, String> {
+        let full = dunce::canonicalize(path).map_err(|error| error.to_string())?;
+        let user = origin::user(&full).unwrap_or_else(|| "unknown".to_owned());
+        let mut url = format!("{}/push/{}", self.url, encoded(&user));
+        for part in full.components() {
+            let part = match part {
+                Component::Normal(part) => part.to_str().ok_or("its path is not text")?,
+                // The letter of a drive.
+                Component::Prefix(prefix) => {
+                    let letter = prefix.as_os_str().to_str().ok_or("its path is not text")?;
+                    letter.trim_end_matches(':')
+                }
+                _ => continue,
+            };
+            url += "/";
+            url += &encoded(part);
+        }
+        Ok(url)
+    }
+
+    /// What the server has of a log.
+    fn part(&self, url: &str) -> Result<ReceivedPart, Failure> {
+        let asked = self.agent.get(url).header("Authorization", &self.token);
+        let answer = asked.config().timeout_global(Some(PATIENCE)).build().call();
+        let mut answer = self.answered(answer)?;
+        match answer.status().as_u16() {
+            200 => {
+                let read = answer.body_mut().read_to_vec().ok();
+                let part = read.and_then(|body| serde_json::from_slice(&body).ok());
+                let strange = || self.no_receiver();
+                part.ok_or_else(strange).map_err(Failure::Server)
+            }
+            _ => Err(self.refused(answer)),
+        }
+    }
+
+    /// Sends bytes; `false` if they do not continue what there is.
+    fn add(&self, url: &str, at: ReceivedAt, bytes: &[u8]) -> Result<bool, Failure> {
+        let mut url = format!("{url}?offset={}", at.offset);
+        if let Some(of) = at.of {
+            url += &format!("&of={of}");
+        }
+        let sent = self.agent.put(&url).header("Authorization", &self.token);
+        let answer = sent.config().timeout_global(Some(PATIENCE)).build().send(bytes);
+        let answer = self.answered(answer)?;
+        match answer.status().as_u16() {
+            200 => Ok(true),
+            409 => Ok(false),
+            _ => Err(self.refused(answer)),
+        }
+    }
+
+    fn answered(
+        &self,
+        answer: Result<Response<Body>, ureq::Error>,
+    ) -> Result<Response<Body>, Failure> {
+        answer.map_err(|error| {
+            let why = format!("cannot reach {}: {error}", self.url);
+            Failure::Server(match error {
+                ureq::Error::Http(_) | ureq::Error::BadUri(_) => Refusal::Final(why),
+                _ => Refusal::Away(why),
+            })
+        })
+    }
+
+    fn refused(&self, mut answer: Response<Body>) -> Failure {
+        let (status, url) = (answer.status(), &self.url);
+        let said = answer.body_mut().with_config().limit(1 << 10).read_to_string();
+        let said = said.unwrap_or_default();
+        Failure::Server(match status.as_u16() {
+            400 | 414 => return Failure::Log(format!("{url} refuses its path")),
+            401 | 403 => Refusal::Final(format!("{url} refuses the token of this machine")),
+            404 | 405 => self.no_receiver(),
+            _ => Refusal::Away(format!("{url} answers {status}: {}", said.trim())),
+        })
+    }
+
+    fn no_receiver(&self) -> Refusal {
+        Refusal::Final(format!(
+            "{} receives no logs: it is no foldline serve with --receive",
+            self.url
+        ))
+    }
+}
+
+fn encoded(part: &str) -> String {
+    utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
+}
