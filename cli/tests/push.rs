@@ -270,3 +270,28 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
+
+#[test]
+fn a_session_in_several_files_is_sent_as_one_log() {
+    let team = Team::new();
+    let server = team.serve("127.0.0.1:0");
+    let home = team.path("storage");
+    for (path, text) in [
+        (
+            "session/p1/ses_a.json",
+            r#"{"id":"ses_a","projectID":"p1","directory":"/srv","time":{"created":1780000000000}}"#,
+        ),
+        (
+            "message/ses_a/msg_2.json",
+            r#"{"id":"msg_2","sessionID":"ses_a","role":"user","time":{"created":1780000000001}}"#,
+        ),
+        ("part/msg_2/prt_1.json", r#"{"id":"prt_1","type":"text","text":"Mend it."}"#),
+    ] {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let output = team.push("a", &home, &server.address).output().unwrap();
+    assert!(said(&output).contains("1 log sent"), "{}", said(&output));
+    team.has("SELECT content FROM entries", "Mend it.");
+}

@@ -1,12 +1,13 @@
 //! `foldline push`: sends logs to a server on another machine, which started with `foldline serve --receive`.
 //!
 //! The sender asks what the server has of a log, and sends what follows it: nothing is remembered here. A log whose
-//! beginning is another than the server's was rewritten, and is sent as a whole. Of a database, a copy is sent.
+//! beginning is another than the server's was rewritten, and is sent as a whole. Of a database, a copy
+//! is sent, and of a session in several files its lines.
 
 use std::{
     collections::HashMap,
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Component, Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -44,6 +45,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The interval of looks at followed logs.
 const OFTEN: Duration = Duration::from_secs(1);
+
+/// The interval of looks at followed databases, which are copied each time.
+const SELDOM: Duration = Duration::from_secs(15);
 
 /// How often a log that changes meanwhile is compared again.
 const ATTEMPTS: usize = 3;
@@ -133,8 +137,26 @@ impl Summary {
     }
 }
 
-/// What the system said of a log when it was sent.
-type Seen = (u64, Option<SystemTime>);
+/// When a log was sent.
+#[derive(Debug)]
+enum Seen {
+    /// What the system said of the file then, which shows every change.
+    File(Option<FileStatus>),
+    /// Other files are part of it.
+    At(Instant),
+}
+
+/// The length of a file, and when it was modified.
+type FileStatus = (u64, Option<SystemTime>);
+
+impl Seen {
+    fn is_still(&self, now: Option<&FileStatus>) -> bool {
+        match self {
+            Self::File(before) => before.is_some() && before.as_ref() == now,
+            Self::At(at) => at.elapsed() < SELDOM,
+        }
+    }
+}
 
 /// Sends all logs that changed since they were seen.
 fn push(
@@ -156,31 +178,35 @@ fn push(
             return Ok(());
         }
         let now = fs::metadata(&path).map(|status| (status.len(), status.modified().ok())).ok();
-        if now.is_some() && seen.get(&path) == now.as_ref() {
+        if seen.get(&path).is_some_and(|seen| seen.is_still(now.as_ref())) {
             summary.unchanged += 1;
             continue;
         }
         match push_log(program, server, &path) {
-            Ok(Pushed::Bytes(0)) => summary.unchanged += 1,
-            Ok(Pushed::Bytes(length)) => {
-                summary.sent += 1;
+            Ok(Pushed::Bytes(length, kind)) => {
+                match length {
+                    0 => summary.unchanged += 1,
+                    _ => summary.sent += 1,
+                }
                 summary.bytes += length;
+                let is_file = matches!(kind, Stored::File);
+                let now = if is_file { Seen::File(now) } else { Seen::At(Instant::now()) };
+                seen.insert(path, now);
             }
-            Ok(Pushed::NoLog) => summary.skipped += 1,
-            Err(Failure::Log(why)) => {
-                summary.fail(&path, &why);
-                continue;
+            Ok(Pushed::NoLog) => {
+                summary.skipped += 1;
+                seen.insert(path, Seen::File(now));
             }
+            Err(Failure::Log(why)) => summary.fail(&path, &why),
             Err(Failure::Server(refusal)) => return Err(refusal),
         }
-        seen.extend(now.map(|now| (path, now)));
     }
     Ok(())
 }
 
 enum Pushed {
-    /// The number of bytes that were sent.
-    Bytes(u64),
+    /// The number of bytes that were sent, and of what.
+    Bytes(u64, Stored),
     /// The file is no log, and stays here.
     NoLog,
 }
@@ -217,39 +243,72 @@ impl From<Refusal> for Error {
 }
 
 fn push_log(program: &Program, server: &Server, path: &Path) -> Result<Pushed, Failure> {
-    match recognise(program, path) {
-        Ok(()) => {}
+    let kind = match recognise(program, path) {
+        Ok(kind) => kind,
         Err(Error::NotALog { .. } | Error::Unrecognised { .. } | Error::Unsupported { .. }) => {
             return Ok(Pushed::NoLog);
         }
         Err(error) => return Err(Failure::Log(error.reason())),
-    }
-    let url = server.url_of(path).map_err(Failure::Log)?;
-    let (_copy, mut file) = match is_database(path)? {
-        true => {
+    };
+    let mut url = server.url_of(path).map_err(Failure::Log)?;
+    let (_copy, mut file) = match kind {
+        Stored::File => (None, File::open(path)?),
+        Stored::Database => {
             let (folder, copy) = copied(path).map_err(|error| Failure::Log(error.to_string()))?;
             (Some(folder), copy)
         }
-        false => (None, File::open(path)?),
+        Stored::Files => {
+            url += ".jsonl";
+            (None, lines(program, path).map_err(|error| Failure::Log(error.reason()))?)
+        }
     };
     for _ in 0..ATTEMPTS {
         if let Some(length) = send(server, &url, &mut file)? {
-            return Ok(Pushed::Bytes(length));
+            return Ok(Pushed::Bytes(length, kind));
         }
     }
     Err(Failure::Log("it changes while it is sent, or another program sends it".to_owned()))
 }
 
-/// Only what an executor recognises leaves this machine.
-fn recognise(program: &Program, path: &Path) -> Result<(), Error> {
-    let mut log = Log::Once(Box::new(program.openers().open_regular(path)?));
-    log.executor(&program.registry, "auto", DEFAULT_MAX_LINE).map(drop)
+/// How a log is stored.
+enum Stored {
+    File,
+    Database,
+    /// One session in several files.
+    Files,
 }
 
-fn is_database(path: &Path) -> io::Result<bool> {
+/// Only what an executor recognises leaves this machine.
+fn recognise(program: &Program, path: &Path) -> Result<Stored, Error> {
+    let file = program.openers().open_regular(path)?;
+    let is_more = file.is_rewritten() && !file.is_document();
+    let mut log = Log::Once(Box::new(file));
+    log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
+    Ok(match is_more {
+        false => Stored::File,
+        true if is_database(path)? => Stored::Database,
+        true => Stored::Files,
+    })
+}
+
+fn is_database(path: &Path) -> Result<bool, Error> {
     let mut begin = Vec::new();
-    File::open(path)?.take(16).read_to_end(&mut begin)?;
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut begin));
+    read.map_err(|error| Error::Input { path: path.to_owned(), error })?;
     Ok(begin == b"SQLite format 3\0")
+}
+
+/// The lines of a log in several files, of which the server would not find all.
+fn lines(program: &Program, path: &Path) -> Result<File, Error> {
+    let mut log = program.openers().open_regular(path)?;
+    let fail = |error| Error::Input { path: path.to_owned(), error };
+    let mut lines = tempfile::tempfile().map_err(fail)?;
+    loop {
+        match log.read()? {
+            [] => return Ok(lines),
+            bytes => lines.write_all(bytes).map_err(fail)?,
+        }
+    }
 }
 
 /// A copy of a database at one moment, which its agent may write to.
