@@ -48,7 +48,7 @@ fn a_source_goes_on_in_the_next_file() {
 }
 
 /// What follows each segment while the source is held, with the number of commits.
-fn held(then: impl Fn(&mut Shell)) -> (String, usize) {
+fn held(mut then: impl FnMut(&mut Shell)) -> (String, usize) {
     let bytes: fn(&_) -> _ = |event: &Located<String>| Batch::one(event.item.clone().into_bytes());
     let transducer = Transducer::new(locating(Numbered), memoryless(bytes));
     let processor = Processor::new(TextLines, transducer);
@@ -93,6 +93,62 @@ fn a_full_segment_holds_what_follows_until_it_is_committed() {
     // A line of text may always go on, so that a pause does not end it.
     let pause = |segments: &mut Shell| assert_eq!(segments.flush_last_line(), LastLine::Left);
     assert_eq!(held(pause).0, "0 one;1 two;2 three;");
+}
+
+/// Whatever ended a line, the next full segment holds what follows it.
+#[test]
+fn a_segment_is_full_again_after_the_end_of_a_line() {
+    for end in [Shell::end_line, Shell::next_file] {
+        let mut went_on = false;
+        held(|segments| {
+            end(segments);
+            drop(segments.commit(Identity::default()).unwrap());
+            segments.push(b"five\nsix\nseven\n");
+            went_on |= segments.is_paused();
+        });
+        assert!(went_on);
+    }
+}
+
+/// Is done after the first line.
+struct First;
+
+impl<'a> Reducer<&'a str, bool, String> for First {
+    fn init(&self) -> bool {
+        false
+    }
+
+    fn reduce(&self, _: bool, line: &'a str) -> (bool, Batch<String>) {
+        (true, Batch::one(line.to_owned()))
+    }
+
+    fn is_done(&self, is_done: &bool) -> bool {
+        *is_done
+    }
+}
+
+#[test]
+fn nothing_is_collected_once_the_reducer_is_done() {
+    let bytes = memoryless(|event: &Located<String>| Batch::one(event.item.clone().into_bytes()));
+    let processor = Processor::new(TextLines, Transducer::new(locating(First), bytes));
+    let facts = SourceFacts::default();
+    let mut segments = Segments::<_, _, _, Vec<u8>, _>::new("log".into(), facts, None, processor);
+    segments.push(b"one\ntwo\n");
+    let commit = segments.commit(Identity::default()).unwrap();
+    assert_eq!((commit.output, commit.checkpoint.position.offset), (b"one".to_vec(), 4));
+}
+
+#[test]
+fn a_log_goes_on_in_the_next_file() {
+    let lines = memoryless(|event: &Located<String>| {
+        Batch::one(format!("{} at {}", event.item, event.position.offset))
+    });
+    let mut processor = Processor::new(TextLines, Transducer::new(locating(Numbered), lines));
+    let mut found = Vec::new();
+    processor.push(b"one\ntw", |line| found.push(line));
+    processor.next_file(|line| found.push(line));
+    processor.push(b"three\n", |line| found.push(line));
+    assert_eq!(found, ["0 one; at 0", "1 tw; at 4", "2 three; at 0"]);
 }
 
 /// The number of outputs before, and the output.

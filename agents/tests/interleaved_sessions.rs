@@ -11,7 +11,13 @@ use foldline_agents::{
 use foldline_domain::*;
 
 fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
-    let sessions = Sessions::new(executor);
+    run_by(Sessions::new(executor), log)
+}
+
+fn run_by<R, S>(sessions: Sessions<R>, log: &str) -> Vec<(SessionKey, DomainEvent)>
+where
+    Sessions<R>: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
+{
     let mut state = sessions.init();
     let mut all = Vec::new();
     for line in log.lines() {
@@ -228,4 +234,20 @@ fn a_file_that_continues_under_another_id_has_several_sessions() {
     let ends: Vec<_> =
         events.iter().filter(|(_, event)| *event == DomainEvent::SessionEnded).collect();
     assert_eq!(ends.iter().map(|(key, _)| key.0).collect::<Vec<_>>(), [0, 1]);
+}
+
+/// A program that knows its executor needs no erased one.
+#[test]
+fn a_known_executor_keeps_sessions_apart_too() {
+    let log = r#"{"type":"message","role":"user","id":"1","text":"one","session_id":"a"}
+{"type":"message","role":"user","id":"2","text":"two","session_id":"b"}
+{"type":"message","role":"user","id":"3","text":"three","session_id":"a"}"#;
+    let known = run_by(Sessions::new(ExecutorReducer::new(Droid)), log);
+    assert_eq!(known, run(&DynExecutor::new(Droid), log));
+    let sessions: Vec<_> = known
+        .iter()
+        .filter(|(_, event)| matches!(event, DomainEvent::NewEntry { .. }))
+        .map(|(key, _)| key.0)
+        .collect();
+    assert_eq!(sessions, [0, 1, 0]);
 }

@@ -114,6 +114,8 @@ fn a_last_line_of_whole_records_is_read_when_the_source_pauses() {
         (&b"{\"type\":\"a\"}\n{\"type\""[..], LastLine::Left, 1),
         (b":\"b\"}", LastLine::Taken, 2),
         (b"\n", LastLine::None, 2),
+        // Of two records on a line, the first is no whole one.
+        (b"x{\"type\":\"c\"}", LastLine::Left, 2),
     ] {
         processor.push(bytes, |name| found.push(name));
         assert_eq!(processor.flush_last_line(|name| found.push(name)), last);

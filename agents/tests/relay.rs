@@ -6,7 +6,7 @@ use std::{
 
 use foldline::{
     position::{Located, Position},
-    processor::{Counts, LineFramer, ParseAhead, Processor},
+    processor::{Counts, HeapSize, LineFramer, ParseAhead, Processor},
     transduce::{Batch, Emitter, Reducer, Transducer, emit_fn},
 };
 use foldline_agents::{DynExecutor, Records, Sessions, SplitExecutor, droid::Droid, wire::Record};
@@ -188,6 +188,14 @@ fn counted(
     (said, calls, ended)
 }
 
+#[test]
+fn a_box_is_as_large_as_what_it_holds() {
+    let event = DomainEvent::warning(WarningKind::ForeignRecord, "x".repeat(100));
+    let size = event.heap_size();
+    assert!(size >= 100, "{size}");
+    assert_eq!(Box::new(event).heap_size(), size);
+}
+
 const TEN: &str = "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n";
 
 #[test]
@@ -255,6 +263,46 @@ fn an_output_that_fails_ends_it() {
         assert_eq!(calls, 2);
         assert!((4..=20).contains(&said.len()), "{}", said.len());
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}
+
+/// A reducer that panics at a record, on the thread whose turn it is.
+struct Falling(Counting);
+
+impl ParseAhead<Records> for Falling {
+    type Parsed<'a> = Record<'a>;
+
+    fn parse_ahead<'a>(&'a self, record: Record<'a>) -> Record<'a> {
+        record
+    }
+}
+
+impl<'a> Reducer<Located<Record<'a>>, u64, Event> for Falling {
+    fn init(&self) -> u64 {
+        0
+    }
+
+    fn reduce(&self, count: u64, record: Located<Record<'a>>) -> (u64, Batch<Event>) {
+        assert!(count < self.0.until, "it falls");
+        self.0.reduce(count, record)
+    }
+}
+
+#[test]
+fn a_panic_of_the_reducer_ends_it() {
+    for until in [0, 7, 12, 44] {
+        let falling = || Falling(Counting { text: 0, until });
+        let transducer = Transducer::new::<Located<Record<'_>>, Event>(falling(), copies());
+        let processor = Processor::new(Records, transducer);
+        let mut chunks = (0..50).map(|_| TEN);
+        let read = |bytes: &mut Vec<u8>| -> io::Result<()> {
+            bytes.extend_from_slice(chunks.next().unwrap_or_default().as_bytes());
+            Ok(())
+        };
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            processor.relay(&falling(), read, |_| {}, |_| Ok(())).is_ok()
+        }));
+        assert!(ended.is_err());
     }
 }
 

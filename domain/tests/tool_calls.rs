@@ -111,6 +111,20 @@ fn the_first_of_two_results_waits_for_the_call() {
 }
 
 #[test]
+fn open_calls_and_held_results_have_bytes() {
+    let mut machine = Machine::new();
+    machine.call("a", "Read", "m");
+    let open = machine.calls.bytes();
+    assert!(open > 0);
+    machine.result("b", "four");
+    assert_eq!(machine.calls.bytes(), open + 4);
+    machine.result("a", "x");
+    machine.call("b", "Read", "m");
+    assert_eq!(machine.calls.bytes(), 0);
+    assert_eq!(&*ToolOutcome::<()>::text(ToolStatus::Success, "said").content().decode(), "said");
+}
+
+#[test]
 fn durations_follow_from_the_timestamps() {
     let mut machine = Machine::new();
     machine.call("a", "Read", "m");
