@@ -21,7 +21,8 @@
 //! stays the same log.
 //!
 //! A log that is not a file of lines, such as a database, a folder or a document, is opened by an [`Opener`], and read as
-//! the lines that it makes. Following it reports no later change.
+//! the lines that it makes. When it changes, they are made again: lines that were added at their end are read on, and after
+//! a change of what was read they are read from their beginning ([`Notice::Rewritten`]), so what adds up has to begin again.
 //!
 //! A [`Notice`] reports a change and the possible loss; [`SourceError`] says why nothing can be read. The interval
 //! between two checks is at most 100 ms, less where the system notifies of changes.

@@ -28,6 +28,9 @@ pub trait StoredLog: fmt::Debug + Send {
 
     /// Writes the log as lines. Equal content has to give equal lines.
     ///
+    /// Lines in the order in which the program writes them are followed as they are added. A change of an earlier line
+    /// is allowed, such as a row whose result came later; then all lines are read again.
+    ///
     /// # Errors
     /// It cannot be read, or `out` fails.
     fn write(&self, file: &File, out: &mut dyn Write) -> io::Result<()>;
