@@ -73,9 +73,12 @@ impl Program {
     /// The same program with one more consumer, as `replay --format NAME` and as `--sink NAME` of the
     /// verbs that read logs. One of the same name is replaced.
     ///
-    /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line. An `Err`
-    /// or a panic ends this consumer, but neither the others nor the run; it is reported at the end,
-    /// with exit code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a closure without one is a
+    /// `make` makes the consumer, once for each log. Each `Ok` output becomes a line: with `NAME=FILE` in that file, with
+    /// `NAME` alone on standard error; `ingest` needs a file. What the consumer emits in `finish` is written at the end
+    /// of a `replay`, but by `ingest` only with `--final`, since its logs may grow.
+    ///
+    /// An `Err` or a panic ends this consumer, but neither the others nor the run; it is reported at the end, with exit
+    /// code 1. The consumer's memory ([`Resume`]) is stored with checkpoints; a closure without one is a
     /// consumer by [`memoryless`](foldline::transduce::memoryless). One that needs neither positions nor sessions is
     /// adapted by [`by_item`](foldline::position::by_item).
     #[must_use]
