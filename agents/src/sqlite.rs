@@ -1,5 +1,8 @@
 //! SQLite databases that belong to another program: for openers of agents that keep their sessions in one. They are
 //! never written to.
+//!
+//! An opener takes a file with [`open`], and writes its rows as lines with [`for_each`]. Both take the types of
+//! [`rusqlite`], of the version that is exported here: a crate that depends on it itself needs the same one.
 
 use std::{
     fs::{self, File},
@@ -13,6 +16,7 @@ use foldline::{
     ledger::Identity,
     source::{self, StoredLog},
 };
+pub use rusqlite;
 use rusqlite::{
     Connection, OpenFlags, Params, Row, ToSql,
     config::DbConfig,
@@ -57,8 +61,9 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a file that begins with `head` as a log, if it is a database that `is_one` accepts.
-pub(crate) fn open(
+/// Opens a file that begins with `head` as a log, if it is a database that `is_one` accepts. `write` writes it as lines,
+/// from one state of the database.
+pub fn open(
     path: &Path,
     head: &[u8],
     is_one: impl FnOnce(&Connection) -> bool,
@@ -114,13 +119,13 @@ pub fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Value>> {
 }
 
 /// The fields of a row; a column with NULL has none.
-pub(crate) type Fields = Map<String, Value>;
+pub type Fields = Map<String, Value>;
 
 /// Visits the rows of a query as objects.
 ///
 /// # Errors
 /// The database cannot be read, or `visit` fails.
-pub(crate) fn for_each(
+pub fn for_each(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,

@@ -9,20 +9,19 @@
 
 use std::{
     borrow::Cow,
-    fs::File,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::ExitCode,
     sync::Arc,
 };
 
-use foldline::{
-    ledger::Identity,
-    source::{Opener, StoredLog},
+use foldline::source::{Opener, StoredLog};
+use foldline_agents::{
+    prelude::*,
+    sqlite::{self, rusqlite::Connection},
 };
-use foldline_agents::{prelude::*, sqlite};
 use foldline_cli::Program;
-use serde_json::json;
+use serde_json::Value;
 
 /// The invented agent.
 struct Magpie;
@@ -75,35 +74,16 @@ impl Executor for Magpie {
 
 impl Opener for Magpie {
     fn open(&self, path: &Path, head: &[u8]) -> Option<Box<dyn StoredLog>> {
-        let connection = head.starts_with(sqlite::MAGIC).then(|| sqlite::connect(path))?.ok()?;
-        let sql = "SELECT session, at, role, text FROM messages";
-        connection.prepare(sql).is_ok().then(|| Box::new(Messages(path.to_owned())) as _)
+        sqlite::open(path, head, |database| database.prepare(ROWS).is_ok(), write)
     }
 }
 
-/// The messages in the database at this path.
-#[derive(Debug)]
-struct Messages(PathBuf);
+/// New rows are new lines at the end, so that they are followed.
+const ROWS: &str = "SELECT session AS magpie, at, role, text FROM messages ORDER BY rowid";
 
-impl StoredLog for Messages {
-    fn status(&self, file: Identity) -> io::Result<Identity> {
-        Ok(sqlite::status(&self.0, file))
-    }
-
-    fn write(&self, _: &File, out: &mut dyn Write) -> io::Result<()> {
-        let read = || {
-            let connection = sqlite::connect(&self.0)?;
-            let sql = "SELECT session, at, role, text FROM messages ORDER BY rowid";
-            let mut messages = connection.prepare(sql)?;
-            let rows = messages.query_map([], |row| {
-                let (session, at): (String, i64) = (row.get(0)?, row.get(1)?);
-                let (role, text): (String, String) = (row.get(2)?, row.get(3)?);
-                Ok(json!({"magpie": session, "at": at, "role": role, "text": text}))
-            })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(io::Error::other)?.iter().try_for_each(|line| writeln!(out, "{line}"))
-    }
+/// The rows as lines.
+fn write(database: &Connection, out: &mut dyn Write) -> io::Result<()> {
+    sqlite::for_each(database, ROWS, [], |fields| writeln!(out, "{}", Value::Object(fields)))
 }
 
 /// The program with the agent.
