@@ -167,10 +167,18 @@
 //! [`recognise`](super::Executor::recognise) judges a single record: *certain* if only this format has such records,
 //! *possible* if other formats may have them, too.
 //!
+//! # Databases, folders, documents
+//!
+//! Sessions that are not in files of lines are made into lines by an [`Opener`](foldline::source::Opener), which
+//! [`openers`](super::Executor::openers) returns; [`sqlite`](super::sqlite) helps with databases. The executor then reads
+//! these lines, and [`session`](super::Executor::session) tells the sessions of one database apart. The example
+//! `own_database` of `foldline-cli` is a whole program.
+//!
 //! # Tests
 //!
-//! The laws hold for every executor: `testkit::law::every` checks them on a log, and `testkit::guide` explains how to
-//! declare what becomes of each field. Write a small log for each special
+//! The laws hold for every executor: `foldline_testkit::law::every` checks them on a log, and `foldline_testkit::guide`
+//! explains how to declare what becomes of each field. The log of an opener is the bytes that
+//! [`Openers::open`](foldline::source::Openers::open) and [`LogFile::read`](foldline::source::LogFile::read) give. Write a small log for each special
 //! case, beginning with a real log that is cut in the middle. To add an executor to this crate, add a folder in
 //! `agents/src/agents`, a line in [`Registry::builtin`](super::Registry::builtin), and such logs in
 //! `tests/fixtures/<format>/`, which the tests find automatically.
