@@ -2,13 +2,18 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
+    process::Stdio,
 };
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::{first_hour::Home, logs::run};
+use crate::{
+    first_hour::Home,
+    logs::{foldline, run, signal},
+};
 
 const TABLES: &str = "
     CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, slug TEXT, directory TEXT, title TEXT,
@@ -269,4 +274,37 @@ fn a_view_that_never_ends_is_not_asked() {
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("prohibited") || said.contains("not authorized"), "{said}");
+}
+
+/// Its messages are counted once, also if the database is read again since an earlier row has changed.
+#[cfg(unix)]
+#[test]
+fn a_session_in_the_database_is_followed_alone() {
+    let opencode = OpencodeHome::new();
+    opencode.add("ses_a", "Mend the cart");
+    opencode.add("ses_b", "Read the cart");
+    let mut child = foldline()
+        .env("HOME", opencode.home.path())
+        .args(["show", "ses_b", "--follow"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut shown = Vec::new();
+    let mut lines = lines.inspect(|line| shown.push(line.clone()));
+    assert!(lines.any(|line| line.contains("Answer 1.")));
+    // A session that stands before the others, and a change of what was read.
+    opencode.add("ses_0", "Paint it");
+    opencode.opencode.change("UPDATE session SET title = 'Mend it' WHERE id = 'ses_a'");
+    opencode.say("ses_b", "2");
+    assert!(lines.any(|line| line.contains("Answer 2.")));
+    signal("INT", child.id());
+    lines.by_ref().for_each(drop);
+    drop(lines);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let shown = shown.join("\n");
+    for other in ["Mend", "Paint", "ses_0", "ses_a"] {
+        assert!(!shown.contains(other), "{shown}");
+    }
+    assert!(shown.contains("200 in") && shown.contains("20 out"), "{shown}");
 }

@@ -2,16 +2,20 @@
 
 use std::{
     io::{self, BufWriter, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
 use foldline::{
+    position::{Located, SessionKey},
     processor::DEFAULT_MAX_LINE,
-    source::Until,
-    transduce::{Batch, Emitter},
+    source::{Notice, Until},
+    transduce::{Batch, Emitter, filter},
 };
-use foldline_database::{Store, query::Period};
+use foldline_database::{
+    Store,
+    query::{Period, SessionFilter, SessionName, SessionOrder},
+};
 use foldline_domain::{DomainEvent, NormalizedEntry, NormalizedEntryType, Timestamp};
 use foldline_render::transcript::{SessionTranscripts, Transcript, TranscriptStyle};
 use jiff::tz::TimeZone;
@@ -84,7 +88,7 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     }
     if find::is_path(session) {
         return match is_transcript {
-            true => log(program, args, path, entry),
+            true => log(program, args, path, entry, None),
             false => Err(Error::WrongUse(
                 "a log is shown as a transcript; foldline replay --format conversation has it as JSON".to_owned(),
             )),
@@ -98,10 +102,10 @@ pub(crate) fn run(program: &Program, args: &ShowArgs) -> Result<u8, Error> {
     let database = args.ask.database.open(program)?;
     let row = find::session(&*database, session, &args.ask.filters)?;
     if args.follow {
-        let found = find::log_of(&*database, row)?;
-        let found = found.ok_or_else(|| Error::NoFile(session.into()))?;
+        let (followed, path) =
+            Followed::of(&*database, row)?.ok_or_else(|| Error::NoFile(session.into()))?;
         drop(database);
-        return log(program, args, &found, entry);
+        return log(program, args, &path, entry, Some(&followed));
     }
     stored(args, &*database, (row, entry), program.terminal, Output::paged(program.terminal))?;
     Ok(database.exit_code())
@@ -130,7 +134,13 @@ pub(crate) fn stored(
 }
 
 /// Shows a log, which need not be in a database.
-fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> Result<u8, Error> {
+fn log(
+    program: &Program,
+    args: &ShowArgs,
+    path: &Path,
+    entry: Option<u64>,
+    followed: Option<&Followed>,
+) -> Result<u8, Error> {
     if !args.follow {
         args.ask.filters.refuse_choice("a log is shown whole")?;
     }
@@ -141,10 +151,17 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
     };
     let executor = log.executor(&program.registry, "auto", DEFAULT_MAX_LINE)?;
     let shown = Shown::new(args, entry, program.terminal)?;
-    let shown = SessionTranscripts::new(shown.style, move || shown.clone());
+    let begin = |span| {
+        let (shown, mut followed) = (shown.clone(), followed.cloned());
+        let shown = SessionTranscripts::new(shown.style, move || shown.clone());
+        let shown = filter(shown, move |event: &Located<DomainEvent>| {
+            followed.as_mut().is_none_or(|followed| followed.has(event))
+        });
+        pipeline::begin(executor.clone(), shown, DEFAULT_MAX_LINE, span)
+    };
     let output = if args.follow { Output::stdout() } else { Output::paged(program.terminal) };
     let (mut out, mut written) = (BufWriter::new(output), Ok(()));
-    let mut processor = pipeline::begin(executor, shown, DEFAULT_MAX_LINE, log.span());
+    let mut processor = begin(log.span());
     let print = |out: &mut BufWriter<Output>, written: &mut io::Result<()>, text: String| {
         if written.is_ok() {
             *written = writeln!(out, "{text}");
@@ -155,7 +172,13 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
         match pipeline::advance(&mut log, &mut processor, print)? {
             // Prints the entries so far before the log grows.
             Moved::Read(_) if args.follow && written.is_ok() => written = out.flush(),
-            Moved::Noticed(notice) | Moved::NextFile(notice) => Log::report(path, &notice),
+            Moved::Noticed(notice) | Moved::NextFile(notice) => {
+                Log::report(path, &notice);
+                // What was read is read again: its calls and tokens count once.
+                if matches!(notice, Notice::Rewritten) {
+                    processor = begin(log.span());
+                }
+            }
             Moved::Read(_) | Moved::Idle => {}
             Moved::End | Moved::Done => break,
         }
@@ -167,6 +190,38 @@ fn log(program: &Program, args: &ShowArgs, path: &Path, entry: Option<u64>) -> R
 fn finish(out: BufWriter<Output>, written: io::Result<()>) -> Result<u8, Error> {
     written.and_then(|()| Output::end(out)).map_err(Error::Output)?;
     Ok(exit::SUCCESS)
+}
+
+/// The session that is followed, in a log that may have others.
+#[derive(Clone)]
+struct Followed {
+    id: Option<String>,
+    /// Its key, once it is known.
+    key: Option<SessionKey>,
+}
+
+impl Followed {
+    /// A session of a database, and the path of its log.
+    fn of(database: &dyn Store, row: i64) -> Result<Option<(Self, PathBuf)>, Error> {
+        let name = Some(SessionName::from(row));
+        let one = SessionFilter { name, ..SessionFilter::default() };
+        let Some(log) = database.session_log(&one)? else { return Ok(None) };
+        let named = database.sessions(&one, SessionOrder::Number)?;
+        let id = named.into_iter().next().and_then(|session| session.session);
+        Ok(Some((Self { id, key: Some(SessionKey(log.key)) }, log.path.into())))
+    }
+
+    /// Whether an event is one of this session. Its id decides where the log states it, since the key changes if an
+    /// agent adds a session before it to its database.
+    fn has(&mut self, event: &Located<DomainEvent>) -> bool {
+        if let DomainEvent::Session(facts) = &event.item
+            && let (Some(id), Some(stated)) = (&self.id, &facts.session_id)
+        {
+            let other = self.key.filter(|key| *key != event.session);
+            self.key = if stated.as_str() == id { Some(event.session) } else { other };
+        }
+        self.key == Some(event.session)
+    }
 }
 
 /// A transcript of the selected entries.
