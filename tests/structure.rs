@@ -16,7 +16,7 @@ const BUDGETS: [(&str, usize); 14] = [
     ("trajectory", 900),
     ("tables", 950),
     ("testkit", 5_000),
-    ("cli", 36_500),
+    ("cli", 36_700),
     ("fleet", 11_600),
     ("wasm", 550),
     ("python", 700),
