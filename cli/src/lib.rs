@@ -39,6 +39,7 @@ mod project;
 mod random;
 mod received;
 mod recipe;
+mod removable;
 mod say;
 #[cfg(feature = "serve")]
 mod serve;

@@ -42,10 +42,16 @@ impl DatabasePlace {
                 Ok(Box::new(database))
             }
             #[cfg(not(feature = "postgres"))]
-            Self::Server(_) => Err(Error::WrongUse(
-                "this program was built without PostgreSQL: build it with --features postgres"
-                    .to_owned(),
-            )),
+            Self::Server(_) => Err(Self::unsupported()),
         }
+    }
+
+    /// The error for a server.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) fn unsupported() -> Error {
+        Error::WrongUse(
+            "this program was built without PostgreSQL: build it with --features postgres"
+                .to_owned(),
+        )
     }
 }

@@ -24,6 +24,59 @@ impl Dialect {
         }
     }
 
+    /// A query for the numbers of a parameter that is a JSON array.
+    pub(super) fn ids(self, number: usize) -> String {
+        match self {
+            Self::Sqlite => format!("SELECT value FROM json_each(?{number})"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => format!(
+                "SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(CAST(${number} AS TEXT) AS JSON)) AS list (value)"
+            ),
+        }
+    }
+
+    /// The length of a text in bytes.
+    pub(super) fn bytes(self, text: &str) -> String {
+        match self {
+            Self::Sqlite => format!("octet_length({text})"),
+            // NUL is stored as U+FDD2, and U+FDD3 precedes a U+FDD2 or U+FDD3 of the text.
+            #[cfg(feature = "postgres")]
+            Self::Postgres => format!(
+                r"octet_length(CASE WHEN {text} ~ '[\uFDD2\uFDD3]'
+                      THEN regexp_replace(regexp_replace({text}, '\uFDD3.', '---', 'g'), '\uFDD2', '-', 'g')
+                      ELSE {text} END)"
+            ),
+        }
+    }
+
+    /// What an `INSERT .. SELECT` of a row with these values adds to the columns and to the values for its checksum: rows
+    /// of PostgreSQL have none.
+    pub(super) fn summed(self, values: &str) -> (&'static str, String) {
+        match self {
+            Self::Sqlite => (", crc32", format!(", row_crc32({values})")),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => ("", String::new()),
+        }
+    }
+
+    /// What an `UPDATE` of a row to these values adds for its checksum.
+    pub(super) fn sets_sum(self, values: &str) -> String {
+        match self {
+            Self::Sqlite => format!(", crc32 = row_crc32({values})"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => String::new(),
+        }
+    }
+
+    /// What an `UPDATE` of sessions without entries adds: no prompt names them any more.
+    pub(super) fn unnamed(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => ", prompt_line = NULL, any_prompt_line = NULL",
+        }
+    }
+
     /// What the call of a row of `entries` was made with, as text; see [`arguments`](super::arguments::arguments).
     pub(super) fn arguments(self) -> &'static str {
         match self {

@@ -20,6 +20,7 @@ pub mod postgres;
 mod prepared;
 pub mod query;
 mod read;
+mod removal;
 mod row;
 pub mod sqlite;
 mod store;
@@ -33,6 +34,7 @@ pub use self::{
     error::StoreError,
     prepared::{RowChange, RowChanges, RowEmitter, Rows},
     read::StoredEntry,
+    removal::{Forgotten, Pruned},
     row::{Cell, FromCell, Row},
     store::{Parameter, Store},
     stored::SessionEvents,

@@ -8,14 +8,14 @@ use std::{
 
 use clap::{ArgGroup, Args};
 use foldline_database::{
+    Forgotten, Store,
     query::{SessionFilter, SessionOrder},
-    sqlite::{Database, Forgotten, SqliteError},
 };
 use foldline_render::{human::number_of, terminal::neutralise_line};
 use jiff::tz::TimeZone;
 
 use crate::{
-    answer::{Filters, find, is_damaged, when},
+    answer::{Filters, find, when},
     distinct::DistinctFiles,
     error::Error,
     exit,
@@ -23,8 +23,10 @@ use crate::{
     kept::KeptLogs,
     options::sentence_width,
     outputs::OutputPaths,
+    place::DatabasePlace,
     program::Program,
     project,
+    removable::Removable,
     verbs::ingest,
     wrap::wrap_lines,
 };
@@ -66,33 +68,26 @@ pub(crate) struct ForgetArgs {
 }
 
 pub(crate) fn run(program: &Program, args: &ForgetArgs) -> Result<u8, Error> {
-    let db = args.database.path()?;
-    DistinctFiles::of_database(&db)?;
+    let place = args.database.place()?;
     // As for `show`, the latest session is the one in the logs.
-    let refreshed = match args.database.is_default() {
-        true => ingest::refresh(program, &db)?,
-        false => exit::SUCCESS,
+    let refreshed = match &place {
+        DatabasePlace::File(path) if args.database.is_default() => {
+            DistinctFiles::of_database(path)?;
+            ingest::refresh(program, path)?
+        }
+        _ => exit::SUCCESS,
     };
-    // Opening for writing would create a missing database.
-    if !db.exists() {
-        return Err(SqliteError::Missing(db).into());
-    }
     let wait = Duration::from_secs(args.wait.into());
-    let mut database = match args.dry_run {
-        true => Database::open_read_only(&db, wait)?,
-        false => Database::open_sound(&db, wait)?,
-    };
-    let is_damaged = args.dry_run && is_damaged(&database)?;
-    let chosen = args.chosen(&database)?;
-    let forgotten = database.forget_sessions(&chosen, args.dry_run)?;
-    let outputs = OutputPaths::of(&database)?;
-    database.confirm()?;
-    if args.compact {
-        database.compact()?;
-    }
-    if !args.dry_run {
-        database.close()?;
-        let kept = KeptLogs::of(&db);
+    let mut database = Removable::open(&place, wait, args.dry_run)?;
+    let is_damaged = database.is_damaged;
+    let chosen = args.chosen(&*database)?;
+    let forgotten = database.forget(&chosen)?;
+    let outputs = database.outputs()?;
+    database.finish(args.compact)?;
+    if let DatabasePlace::File(path) = &place
+        && !args.dry_run
+    {
+        let kept = KeptLogs::of(path);
         forgotten.kept.iter().try_for_each(|file| kept.remove(file))?;
     }
     let report = report(&forgotten, &outputs, args.dry_run);
@@ -103,11 +98,11 @@ pub(crate) fn run(program: &Program, args: &ForgetArgs) -> Result<u8, Error> {
 
 impl ForgetArgs {
     /// The rows of the chosen sessions.
-    fn chosen(&self, database: &Database) -> Result<Vec<i64>, Error> {
+    fn chosen(&self, database: &dyn Store) -> Result<Vec<i64>, Error> {
         if !self.sessions.is_empty() {
             let filters = Filters::default();
             let names = self.sessions.iter();
-            return names.map(|name| find::session(&**database, name, &filters)).collect();
+            return names.map(|name| find::session(database, name, &filters)).collect();
         }
         let project = self.project.as_deref().map(project::named);
         let filter = SessionFilter { project, ..SessionFilter::default() };

@@ -6,19 +6,14 @@ use std::{
 };
 
 use clap::Args;
-use foldline_database::sqlite::{Database, Pruned, SqliteError};
+use foldline_database::Pruned;
 use foldline_domain::Timestamp;
 use foldline_render::human::number_of;
 use jiff::tz::TimeZone;
 
 use crate::{
-    answer::{is_damaged, when},
-    distinct::DistinctFiles,
-    error::Error,
-    exit,
-    homes::DatabaseOption,
-    options::sentence_width,
-    wrap::wrap,
+    answer::when, error::Error, exit, homes::DatabaseOption, options::sentence_width,
+    removable::Removable, wrap::wrap,
 };
 
 /// The options of `foldline prune`.
@@ -46,27 +41,12 @@ pub(crate) struct PruneArgs {
 }
 
 pub(crate) fn run(args: &PruneArgs) -> Result<u8, Error> {
-    let db = args.database.path()?;
-    DistinctFiles::of_database(&db)?;
-    // Opening for writing would create a missing database.
-    if !db.exists() {
-        return Err(SqliteError::Missing(db).into());
-    }
     let wait = Duration::from_secs(args.wait.into());
-    let mut database = match args.dry_run {
-        true => Database::open_read_only(&db, wait)?,
-        false => Database::open_sound(&db, wait)?,
-    };
+    let mut database = Removable::open(&args.database.place()?, wait, args.dry_run)?;
     let before = Timestamp::from_millis(when::parse(&args.older_than, &TimeZone::system())?.start);
-    let is_damaged = args.dry_run && is_damaged(&database)?;
-    let Pruned { sessions, entries, calls, bytes, .. } = database.prune(before, args.dry_run)?;
-    database.confirm()?;
-    if args.compact {
-        database.compact()?;
-    }
-    if !args.dry_run {
-        database.close()?;
-    }
+    let is_damaged = database.is_damaged;
+    let Pruned { sessions, entries, calls, bytes } = database.prune(before)?;
+    database.finish(args.compact)?;
     let verb = if args.dry_run { "would remove" } else { "removed" };
     let report = format!(
         "{verb} {} ({}, {} of text) of {}; the sessions, their tokens and warnings are kept",

@@ -18,7 +18,7 @@ use super::server::Server;
 use crate::hostile::events_of;
 
 /// Commits the events of a log, so many in a commit.
-fn commit<L: Ledger<Output = Rows>>(
+pub(super) fn commit<L: Ledger<Output = Rows>>(
     ledger: &mut L,
     name: &str,
     events: &[Located<DomainEvent>],
@@ -117,19 +117,42 @@ fn filters() -> Vec<SessionFilter> {
     ]
 }
 
-fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
+pub(super) fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
     assert_eq!(sqlite.totals().unwrap(), postgres.totals().unwrap());
-    for filter in filters() {
-        for order in [
-            SessionOrder::Latest,
-            SessionOrder::Began,
-            SessionOrder::Duration,
-            SessionOrder::Tokens,
-            SessionOrder::Cost,
-            SessionOrder::Failures,
-            SessionOrder::Number,
-        ] {
-            let sessions = |store: &dyn Store| rounded(&store.sessions(&filter, order).unwrap());
+    let states = |store: &dyn Store| {
+        let mut states = Vec::new();
+        store.each_state(|state| states.push(state)).unwrap();
+        states
+    };
+    assert_equal("states", &states(sqlite), &states(postgres));
+    let orders = [
+        SessionOrder::Latest,
+        SessionOrder::Began,
+        SessionOrder::Duration,
+        SessionOrder::Tokens,
+        SessionOrder::Cost,
+        SessionOrder::Failures,
+        SessionOrder::Number,
+    ];
+    compare_sessions(sqlite, postgres, (&filters(), &orders), 9);
+}
+
+/// Compares the answers about all sessions, and some of the searches.
+pub(super) fn compare_whole(one: &dyn Store, other: &dyn Store) {
+    let whole = (&[SessionFilter::default()][..], &[SessionOrder::Latest][..]);
+    compare_sessions(one, other, whole, 400);
+}
+
+/// Compares all answers that are about sessions; searches every so many words.
+fn compare_sessions(
+    sqlite: &dyn Store,
+    postgres: &dyn Store,
+    (filters, orders): (&[SessionFilter], &[SessionOrder]),
+    step: usize,
+) {
+    for filter in filters {
+        for &order in orders {
+            let sessions = |store: &dyn Store| rounded(&store.sessions(filter, order).unwrap());
             let what = format!("sessions {order:?} {filter:?}");
             assert_equal(&what, &sessions(sqlite), &sessions(postgres));
         }
@@ -141,29 +164,28 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
             })*};
         }
         same!(
-            session_log(&filter),
-            failures(&filter),
-            failures_with("Test", &filter),
-            timeline(&filter),
-            warnings(&filter),
-            tools(&filter),
-            files(&filter, false),
-            files(&filter, true),
-            files_by_calls(&filter),
-            sessions_of_file("src", &filter, false),
+            session_log(filter),
+            failures(filter),
+            failures_with("Test", filter),
+            timeline(filter),
+            warnings(filter),
+            tools(filter),
+            files(filter, false),
+            files(filter, true),
+            files_by_calls(filter),
+            sessions_of_file("src", filter, false),
         );
-        for failure in sqlite.failures(&filter).unwrap().iter().take(20) {
-            same!(successes_after(failure, &filter));
+        for failure in sqlite.failures(filter).unwrap().iter().take(20) {
+            same!(successes_after(failure, filter));
         }
-        let tasks = |store: &dyn Store| rounded(&store.tasks(&filter).unwrap());
+        let tasks = |store: &dyn Store| rounded(&store.tasks(filter).unwrap());
         assert_equal(&format!("tasks {filter:?}"), &tasks(sqlite), &tasks(postgres));
     }
     assert_equal("names", &sqlite.session_ids().unwrap(), &postgres.session_ids().unwrap());
     assert_equal("agents", &sqlite.agents().unwrap(), &postgres.agents().unwrap());
     assert_equal("folders", &sqlite.folders().unwrap(), &postgres.folders().unwrap());
-    let limits = sqlite.limits("codex").unwrap();
-    assert_eq!(limits.len(), 3, "{limits:?}");
-    assert_equal("limits", &limits, &postgres.limits("codex").unwrap());
+    let limits = |store: &dyn Store| store.limits("codex").unwrap();
+    assert_equal("limits", &limits(sqlite), &limits(postgres));
     assert_equal(
         "usage",
         &sqlite.usage(&SessionFilter::default()).unwrap(),
@@ -188,7 +210,9 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
             let words = arguments
                 .split(|c: char| !c.is_alphanumeric())
                 .filter(|word| word.len() > 4 && word.is_ascii());
-            words.step_by(9).for_each(|word| texts.extend([word, &word[1..]].map(str::to_owned)));
+            words
+                .step_by(step)
+                .for_each(|word| texts.extend([word, &word[1..]].map(str::to_owned)));
         };
         sqlite.entries(session.number, 0..i64::MAX, each).unwrap();
     }
@@ -221,12 +245,6 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
         };
         assert_equal(text, &found(sqlite), &found(postgres));
     }
-    let states = |store: &dyn Store| {
-        let mut states = Vec::new();
-        store.each_state(|state| states.push(state)).unwrap();
-        states
-    };
-    assert_equal("states", &states(sqlite), &states(postgres));
     for session in sqlite.sessions(&SessionFilter::default(), SessionOrder::Number).unwrap() {
         let events = |store: &dyn Store| {
             let mut events = Vec::new();
@@ -243,7 +261,7 @@ fn compare(sqlite: &dyn Store, postgres: &dyn Store) {
 
 /// Logs that state more about a session: stored before and after it, of a session in two logs, of another agent, of no
 /// session, and the cost of a whole session.
-fn companions() -> Vec<(String, Vec<Located<DomainEvent>>)> {
+fn companions() -> Vec<NamedLog> {
     let facts = |agent: &str, id: &str, model: Option<&str>| {
         let (agent, session_id) = (Some(agent.into()), Some(id.into()));
         let model = model.map(Into::into);
@@ -280,7 +298,7 @@ fn companions() -> Vec<(String, Vec<Located<DomainEvent>>)> {
 }
 
 /// A call with a NUL and what looks like its escape in its arguments, and with numbers of many digits.
-fn nul() -> (String, Vec<Located<DomainEvent>>) {
+fn nul() -> NamedLog {
     let json =
         r#"{"zebra\u0000walrus": "\\u0000giraffe", "n": [1.5e300, 12345678901234567890123]}"#;
     let arguments = Some(serde_json::from_str(json).unwrap());
@@ -291,14 +309,21 @@ fn nul() -> (String, Vec<Located<DomainEvent>>) {
     ("x/nul".to_owned(), vec![Located::new(Position::default(), call)])
 }
 
-/// Commits all fixtures to both, in parts of several sizes.
-pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
+/// A log: its name, and its events.
+pub(super) type NamedLog = (String, Vec<Located<DomainEvent>>);
+
+/// All logs of the tests.
+pub(super) fn logs() -> Vec<NamedLog> {
     let fixtures = fixtures().into_iter().map(|(name, log)| {
         let events = events_of(name.split('/').next().unwrap(), &log, 1 << 20);
         (name, events)
     });
-    let logs = fixtures.chain(companions()).chain([nul()]);
-    for (size, (name, events)) in [1, 3, 1_000].into_iter().cycle().zip(logs) {
+    fixtures.chain(companions()).chain([nul()]).collect()
+}
+
+/// Commits all fixtures to both, in parts of several sizes.
+pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
+    for (size, (name, events)) in [1, 3, 1_000].into_iter().cycle().zip(logs()) {
         commit(sqlite, &name, &events, size);
         commit(postgres, &name, &events, size);
         let source = SourceName::from(name.as_str());
@@ -313,6 +338,7 @@ fn answers_are_those_of_sqlite() {
     let mut sqlite = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
     let mut postgres = Postgres::open(&Server::get().database()).unwrap();
     fill(&mut sqlite, &mut postgres);
+    assert_eq!(sqlite.limits("codex").unwrap().len(), 3);
     compare(&sqlite, &postgres);
     for (id, sessions) in [
         ("before", vec![Some(1_000)]),

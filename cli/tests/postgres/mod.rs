@@ -2,6 +2,7 @@
 
 mod answers;
 mod program;
+mod removal;
 mod server;
 
 use foldline::ledger::{Ledger, Mark, SourceName};

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A file and a server with the same commits.
-fn both(folder: &Path) -> [String; 2] {
+pub(super) fn both(folder: &Path) -> [String; 2] {
     let file = folder.join("one.db");
     let address = Server::get().database();
     let mut sqlite = Database::open(&file, foldline_database::sqlite::DEFAULT_WAIT).unwrap();
@@ -100,7 +100,7 @@ fn questions_of_agents_are_answered_alike() {
 #[cfg_attr(not(has_postgres), ignore = "needs postgres")]
 fn what_needs_a_file_says_so() {
     let address = Server::get().database();
-    for verb in ["ingest .", "check", "prune --older-than 90d", "query sql SELECT"] {
+    for verb in ["ingest .", "check", "keep", "query sql SELECT"] {
         let mut arguments: Vec<&str> = verb.split(' ').collect();
         arguments.extend(["--db", &address]);
         let output = run(&arguments);

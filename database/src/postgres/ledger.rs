@@ -13,6 +13,14 @@ use super::{
 };
 use crate::{Rows, checkpoint};
 
+/// Begins a transaction that writes rows. Several of them run at the same time, but none while something is removed: a
+/// commit knows all forgotten sessions, and a removal knows all rows. Each statement sees what was committed before it.
+const WRITING: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared(7381237492955311471)";
+
+/// Begins a transaction that removes rows. It waits for the end of those that write rows, and they wait for it.
+pub(super) const REMOVING: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7381237492955311471)";
+
 impl Postgres {
     /// Begins the transaction of the next commit, unless a mark has another state than expected; an expected state of
     /// `null` means that there is no such mark. Until the commit, no other program can change these marks, so a program that
@@ -23,7 +31,7 @@ impl Postgres {
     /// # Errors
     /// The database cannot be reached or read.
     pub fn begin_after(&mut self, expected: &[Mark]) -> Result<Option<Mark>, PostgresError> {
-        self.transact(|session| {
+        self.transact(WRITING, |session| {
             for Mark { name, state: expected } in expected {
                 // A mark that is not there yet cannot be locked as a row.
                 let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
@@ -52,17 +60,19 @@ impl Postgres {
 
     /// Writes in the open transaction, or in a new one, which stays open. An error rolls it back, and so does `Err` within
     /// the result.
-    fn transact<T, E>(
+    pub(super) fn transact<T, E>(
         &mut self,
+        begin: &str,
         write: impl FnOnce(&mut Connection) -> Result<Result<T, E>, PostgresFailure>,
     ) -> Result<Result<T, E>, PostgresError> {
         let has_begun = std::mem::replace(&mut self.has_begun, false);
         let mut session = self.session.borrow_mut();
         let fail = |error: PostgresFailure| error.of(&self.address.name);
-        if !has_begun {
-            session.client.batch_execute("BEGIN").map_err(|error| fail(error.into()))?;
-        }
-        let written = write(&mut session);
+        let begun = match has_begun {
+            true => Ok(()),
+            false => session.client.batch_execute(begin).map_err(PostgresFailure::from),
+        };
+        let written = begun.and_then(|()| write(&mut session));
         if !matches!(written, Ok(Ok(_))) {
             // If the connection is lost, the server rolls back.
             let _ = session.client.batch_execute("ROLLBACK");
@@ -91,7 +101,7 @@ impl Ledger for Postgres {
         beside: &[Mark],
     ) -> Result<Receipt, CommitError<PostgresError>> {
         let receipt = self
-            .transact(|session| {
+            .transact(WRITING, |session| {
                 let receipt = match write_all(session, commits)? {
                     Ok(receipt) => receipt,
                     Err(moved) => return Ok(Err(moved)),
@@ -135,20 +145,41 @@ fn write_all(
 ) -> Result<Result<Receipt, CommitError<PostgresError>>, PostgresFailure> {
     let mut writer = writer::RowWriter::new(session, commits)?;
     for commit in commits {
-        let sql = "SELECT id, line, \"offset\" FROM sources WHERE name = $1 FOR UPDATE";
+        let sql = "SELECT id, forgotten, line, \"offset\" FROM sources WHERE name = $1 FOR UPDATE";
         let name = commit.source.as_str();
-        let stored = writer
-            .session
-            .find(sql, &[&text(name)], |row| Ok((row.get::<i64>(0)?, row.position(1)?)))?;
-        let (id, stored) = stored.unzip();
-        if stored != commit.expected {
+        let stored = writer.session.find(sql, &[&text(name)], |row| {
+            Ok(((row.get::<i64>(0)?, row.get::<bool>(1)?), row.position(2)?))
+        })?;
+        let (row, stored) = stored.unzip();
+        let (id, is_forgotten) = row.unzip();
+        // Nothing more is stored of a forgotten source.
+        if stored != commit.expected || is_forgotten == Some(true) {
             let (source_name, expected) = (commit.source.clone(), commit.expected);
             return Ok(Err(CommitError::Moved { source_name, expected, stored }));
+        }
+        if let Some(id) = id {
+            leave_file(writer.session, id, commit)?;
         }
         let id = write_source(writer.session, id, commit)?;
         writer.write(id, commit)?;
     }
     Ok(Ok(writer.finish()?))
+}
+
+/// Forgets up to which byte the sessions of a source were pruned, unless the commit certainly continues the same file:
+/// in the next file of a rotated log, positions restart, and its entries were not pruned.
+fn leave_file(
+    session: &mut Connection,
+    id: i64,
+    commit: &Commit<Rows>,
+) -> Result<(), PostgresFailure> {
+    let Checkpoint { facts, position, .. } = &commit.checkpoint;
+    let first_line = facts.identity.first_line.map(|digest| digest.as_bytes().to_vec());
+    // No offset is less than 0. The session is marked as pruned nevertheless.
+    let sql =
+        "UPDATE sessions SET pruned_to = 0 WHERE source = $1 AND pruned_to > 0 AND NOT EXISTS (
+                   SELECT 1 FROM sources WHERE id = $1 AND first_line = $2 AND \"offset\" <= $3)";
+    session.run(sql, &[&id, &first_line, &position.offset.cast_signed()]).map(drop)
 }
 
 /// Writes the row of the source of a commit; returns its number.

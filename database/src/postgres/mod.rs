@@ -10,6 +10,7 @@ mod address;
 mod error;
 mod ledger;
 mod prices;
+mod removal;
 pub mod schema;
 mod statements;
 mod store;

@@ -25,6 +25,8 @@ CREATE TABLE sources (
     host        TEXT COLLATE "C",       -- the machine that it is on
     user_name   TEXT COLLATE "C",       -- whose file it is there
     session     BIGINT,                 -- the latest session
+    -- All of its sessions were forgotten: it is known only so that nothing more of its log is stored.
+    forgotten   BOOLEAN NOT NULL DEFAULT FALSE,
     EXCLUDE USING hash (name WITH =)
 );
 CREATE INDEX sources_by_path ON sources USING hash (path);
@@ -66,7 +68,8 @@ CREATE TABLE sessions (
     ended_at          BIGINT,           -- as stated
     first_at          BIGINT,           -- the earliest moment seen
     last_at           BIGINT,           -- the latest moment seen
-    entries           BIGINT NOT NULL DEFAULT 0,
+    entries           BIGINT NOT NULL DEFAULT 0, -- how many there are, or were before pruning
+    pruned_to         BIGINT,           -- entries before this byte of the source were removed; NULL: none
     title_line        TEXT COLLATE "C", -- the line of the title that names the session
     prompt_line       TEXT COLLATE "C", -- the first line of a prompt that names it
     any_prompt_line   TEXT COLLATE "C", -- the first line of a prompt, whatever it says
@@ -75,6 +78,18 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_session_id ON sessions USING hash (session_id);
 CREATE INDEX sessions_by_parent ON sessions USING hash (parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX sessions_by_task ON sessions USING hash (task);
+
+-- Sessions that were removed for good, so that rows of them are not written again.
+CREATE TABLE forgotten (
+    id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source     TEXT COLLATE "C" NOT NULL, -- the name of its source
+    number     BIGINT,                    -- within the source
+    agent      TEXT COLLATE "C",
+    session_id TEXT COLLATE "C",
+    anywhere   BOOLEAN NOT NULL           -- the id is forgotten in all logs: no other session had it
+);
+CREATE INDEX forgotten_by_source ON forgotten USING hash (source);
+CREATE INDEX forgotten_by_session_id ON forgotten USING hash (session_id);
 
 -- What an agent may do without asking, whenever its log states something new about that.
 CREATE TABLE authority (

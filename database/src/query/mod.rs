@@ -53,4 +53,7 @@ pub use self::{
     sources::Totals,
     tree::Grouping,
 };
-pub(super) use self::{companions::with_companions, sql::sum};
+pub(super) use self::{
+    companions::with_companions,
+    sql::{LATEST, sum},
+};

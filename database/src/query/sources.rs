@@ -2,7 +2,7 @@
 
 use foldline_domain::Json;
 
-use super::companions::is_whole;
+use super::{companions::is_whole, sql::LATEST};
 use crate::{Store, StoreError};
 
 /// Counts of the contents of a database.
@@ -23,6 +23,23 @@ impl dyn Store + '_ {
             each(row.state(0)?);
             Ok(())
         })
+    }
+
+    /// Whether all sessions of the source with this name were forgotten: nothing more is read of it.
+    pub fn is_forgotten(&self, source: &str) -> Result<bool, StoreError> {
+        let mut parameters = self.parameters();
+        let name = parameters.add(source.to_owned());
+        let sql = format!("SELECT 1 FROM sources WHERE name = {name} AND forgotten");
+        Ok(!self.answer(&sql, &parameters, |_| Ok(()))?.is_empty())
+    }
+
+    /// The sessions without activity since a moment, in milliseconds since 1970. If a log has no timestamps, the
+    /// modification time of the file is used.
+    pub fn inactive_since(&self, before: i64) -> Result<Vec<i64>, StoreError> {
+        let mut parameters = self.parameters();
+        let before = parameters.add(before);
+        let sql = format!("SELECT id FROM sessions WHERE {LATEST} < {before}");
+        self.answer(&sql, &parameters, |row| row.get(0))
     }
 
     /// Counts the contents of the database.

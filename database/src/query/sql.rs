@@ -52,7 +52,7 @@ fn json(cell: Cell<'_>) -> Json {
 }
 
 /// The moment of the last activity of a session, in SQL. That of a log without moments is the time of its file.
-pub(super) const LATEST: &str = "coalesce(last_at, ended_at, started_at,
+pub(crate) const LATEST: &str = "coalesce(last_at, ended_at, started_at,
     (SELECT modified_at FROM sources WHERE sources.id = sessions.source))";
 
 /// Calls that count as failures.

@@ -48,10 +48,8 @@ pub use self::{
     check::Finding,
     copies::Copy,
     error::SqliteError,
-    forget::Forgotten,
     kept::{KeptLog, KeptTotals, Unkept},
     outbox::{KnownOutput, Output},
-    prune::Pruned,
     replace::Replacement,
     sources::{Known, Settled},
 };

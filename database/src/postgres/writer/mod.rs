@@ -3,7 +3,7 @@
 mod copied;
 mod totals;
 
-use foldline::ledger::{Commit, Receipt};
+use foldline::ledger::{Commit, Receipt, SourceName};
 use foldline_domain::{
     ActiveTime, CorrId, Outcome, Session, SessionId, SessionKey, Text, Timestamp, Warning,
     WarningKind, title,
@@ -14,12 +14,14 @@ use super::{
     error::PostgresFailure,
     statements::{Connection, signed, text},
 };
-use crate::{Change, EntryRow, Fold, NewEntry, Rows, ToolRow, Warnings};
+use crate::{Change, EntryRow, Fold, NewEntry, Rows, ToolRow, Warnings, removal};
 
 /// Writes the rows of a transaction. New rows are collected, and copied table by table.
 pub(super) struct RowWriter<'s> {
     pub(super) session: &'s mut Connection,
     copied: Copied,
+    /// Whether any session was ever forgotten.
+    has_forgotten: bool,
     receipt: Receipt,
 }
 
@@ -28,10 +30,18 @@ struct WrittenSession {
     id: i64,
     /// The number of entries.
     entries: i64,
+    /// Entries before this byte were removed.
+    pruned_to: Option<i64>,
     /// Whether a line of a prompt names it already.
     has_prompt: bool,
     /// The active time so far.
     active: ActiveTime,
+}
+
+impl WrittenSession {
+    fn is_pruned(&self, new: &NewEntry) -> bool {
+        self.pruned_to.is_some_and(|to| signed(new.position.offset) < to)
+    }
 }
 
 /// The entry that changes under an id.
@@ -55,7 +65,9 @@ impl<'s> RowWriter<'s> {
                 session.list(sql, &[&i64::try_from(count).unwrap_or(i64::MAX)], |row| row.get(0))?
             }
         };
-        Ok(Self { session, copied: Copied::new(ids), receipt: Receipt::default() })
+        let has_forgotten = removal::any_forgotten(session)?;
+        let (copied, receipt) = (Copied::new(ids), Receipt::default());
+        Ok(Self { session, copied, has_forgotten, receipt })
     }
 
     /// Writes the rows of a source.
@@ -66,7 +78,7 @@ impl<'s> RowWriter<'s> {
     ) -> Result<(), PostgresFailure> {
         let task = commit.checkpoint.facts.task.as_deref();
         for (key, part) in &commit.output.parts {
-            self.write_part(source, task, *key, part)?;
+            self.write_part((source, &commit.source), task, *key, part)?;
         }
         self.receipt.warnings += commit.output.warnings;
         Ok(())
@@ -80,13 +92,13 @@ impl<'s> RowWriter<'s> {
 
     fn write_part(
         &mut self,
-        source: i64,
+        (source, name): (i64, &SourceName),
         task: Option<&str>,
         key: SessionKey,
         part: &Fold,
     ) -> Result<(), PostgresFailure> {
         let number = i64::from(key.0);
-        let sql = "SELECT id, entries, prompt_line IS NOT NULL, last_at, active_ms FROM sessions
+        let sql = "SELECT id, entries, prompt_line IS NOT NULL, last_at, active_ms, pruned_to FROM sessions
                    WHERE source = $1 AND number = $2";
         let stored = self.session.find(sql, &[&source, &number], |row| {
             let last: Option<i64> = row.get(3)?;
@@ -95,10 +107,21 @@ impl<'s> RowWriter<'s> {
             Ok(WrittenSession {
                 id: row.get(0)?,
                 entries: row.get(1)?,
+                pruned_to: row.get(5)?,
                 has_prompt: row.get(2)?,
                 active,
             })
         })?;
+        if self.has_forgotten {
+            let id = stored.as_ref().map(|stored| stored.id);
+            if id.is_some() && part.facts.session_id.is_some() {
+                // The session may be removed, whose new rows would then refer to nothing.
+                self.copied.flush(self.session)?;
+            }
+            if removal::is_forgotten(self.session, name, key, id, &part.facts)? {
+                return Ok(());
+            }
+        }
         // A change to an unknown entry becomes a warning, which is also a row.
         let mut unknown = Warnings::default();
         if !part.changes.is_empty() {
@@ -106,7 +129,9 @@ impl<'s> RowWriter<'s> {
         }
         for (corr_id, change) in &part.changes {
             let is_known = match &stored {
-                Some(session) => self.change(session, corr_id, change)?,
+                Some(session) => {
+                    self.change(session, corr_id, change)? || session.pruned_to.is_some()
+                }
                 None => false,
             };
             if !is_known {
@@ -124,10 +149,10 @@ impl<'s> RowWriter<'s> {
             None => self.begin(source, number, task)?,
         };
         self.add_authority(&session, &part.authority)?;
-        self.add_entries(&mut session, &part.entries);
+        let added = self.add_entries(&mut session, &part.entries);
         self.add_usage(session.id, &part.usage)?;
         self.add_warnings(session.id, part.warnings.iter().chain(unknown.iter()))?;
-        self.learn(&session, task, part)?;
+        self.learn(&session, task, part, &added)?;
         self.add_titles(session.id, part)?;
         self.add_limits(session.id, part.facts.limits.as_deref().unwrap_or_default())
     }
@@ -145,18 +170,30 @@ impl<'s> RowWriter<'s> {
         let id = self.session.find(sql, &[&source, &number, &task], |row| row.get(0))?;
         self.receipt.sessions += 1;
         let active = ActiveTime::default();
-        Ok(WrittenSession { id: id.unwrap_or_default(), entries: 0, has_prompt: false, active })
+        let id = id.unwrap_or_default();
+        Ok(WrittenSession { id, entries: 0, pruned_to: None, has_prompt: false, active })
     }
 
-    /// Collects the rows of new entries.
-    fn add_entries(&mut self, session: &mut WrittenSession, entries: &[NewEntry]) {
+    /// Collects the rows of new entries; returns them.
+    fn add_entries<'e>(
+        &mut self,
+        session: &mut WrittenSession,
+        entries: &'e [NewEntry],
+    ) -> Vec<&'e NewEntry> {
+        let mut added = Vec::with_capacity(entries.len());
         for new in entries {
             let place = (session.id, session.entries);
             session.entries += 1;
+            // A delayed entry may be older than the pruned entries.
+            if session.is_pruned(new) {
+                continue;
+            }
             self.receipt.entries += 1;
             self.receipt.calls += u64::from(new.entry.tool.is_some() && new.corr_id.is_some());
             self.copied.add(place, new);
+            added.push(new);
         }
+        added
     }
 
     fn learn(
@@ -164,6 +201,7 @@ impl<'s> RowWriter<'s> {
         session: &WrittenSession,
         task: Option<&str>,
         part: &Fold,
+        added: &[&NewEntry],
     ) -> Result<(), PostgresFailure> {
         let stated =
             |stated: &Option<Text>| stated.as_ref().map(|it| text(&it.decode()).into_owned());
@@ -176,7 +214,7 @@ impl<'s> RowWriter<'s> {
         let (first, last) = part.span.unzip();
         let moment = |at: Option<Timestamp>| at.map(Timestamp::as_millis);
         let title_line = facts.title.as_ref().and_then(|it| title::line(&it.decode(), true));
-        let prompts = part.entries.iter().filter(|_| !session.has_prompt).map(|new| &new.entry);
+        let prompts = added.iter().filter(|_| !session.has_prompt).map(|new| &new.entry);
         let prompts: Vec<&EntryRow> = prompts.filter(|it| it.type_name == "user_message").collect();
         let line = |is_any| prompts.iter().find_map(|it| title::line(&it.content, is_any));
         let encoded = |line: Option<String>| line.map(|line| text(&line).into_owned());

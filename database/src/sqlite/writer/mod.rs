@@ -1,7 +1,6 @@
 //! [`SourceWriter`]: writes rows into their tables, within a transaction.
 
 mod entries;
-mod forgotten;
 mod tools;
 mod totals;
 
@@ -16,7 +15,7 @@ use super::{
     replace,
     statements::{find, run},
 };
-use crate::{Change, EntryRow, Fold, NewEntry, Warnings};
+use crate::{Change, EntryRow, Fold, NewEntry, Warnings, removal};
 
 /// Writes the rows of one source.
 pub(super) struct SourceWriter<'t> {
@@ -87,7 +86,7 @@ impl<'t> SourceWriter<'t> {
         name: &'t SourceName,
         task: Option<&'t str>,
     ) -> rusqlite::Result<Self> {
-        let has_forgotten = forgotten::any(transaction)?;
+        let has_forgotten = removal::any_forgotten(&mut &*transaction)?;
         Ok(Self { transaction, source, name, has_forgotten, task, receipt: Receipt::default() })
     }
 
@@ -99,8 +98,11 @@ impl<'t> SourceWriter<'t> {
 
     fn write_part(&mut self, key: SessionKey, part: &Fold) -> rusqlite::Result<()> {
         let stored = self.session(key)?;
-        if self.has_forgotten && self.is_forgotten(key, stored.as_ref(), &part.facts)? {
-            return Ok(());
+        if self.has_forgotten {
+            let (mut transaction, id) = (self.transaction, stored.as_ref().map(|stored| stored.id));
+            if removal::is_forgotten(&mut transaction, self.name, key, id, &part.facts)? {
+                return Ok(());
+            }
         }
         // A change to an unknown entry becomes a warning, which is also a row.
         let mut unknown = Warnings::default();
