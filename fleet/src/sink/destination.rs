@@ -89,6 +89,15 @@ impl Destination {
         }
     }
 
+    /// Whether all sessions of a source were forgotten.
+    pub(super) fn is_forgotten(&mut self, source: &SourceName) -> Result<bool, Error> {
+        let name = source.as_str();
+        match self {
+            Self::File { database, .. } => Ok(database.is_forgotten(name)?),
+            Self::Server(database) => again(database, |database| Ok(database.is_forgotten(name)?)),
+        }
+    }
+
     /// Begins a transaction, unless a mark has another state than expected: then returns that mark.
     pub(super) fn begin_after(&mut self, expected: &[Mark]) -> Result<Option<Mark>, Error> {
         Ok(match self {

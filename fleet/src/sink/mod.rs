@@ -17,7 +17,7 @@ mod quarantine;
 mod reading;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     convert::Infallible,
     mem,
     process::ExitCode,
@@ -106,6 +106,8 @@ struct Sink {
     offsets: [Offsets; 2],
     quarantine: Quarantine,
     database: Destination,
+    /// Known sources whose sessions were all forgotten.
+    forgotten: HashSet<SourceName>,
     pending: Vec<Commit<Rows>>,
     /// The partitions of their sources.
     partitions: HashMap<SourceName, i32>,
@@ -152,6 +154,7 @@ impl Sink {
             offsets: [event_offsets, checkpoint_offsets],
             quarantine,
             database,
+            forgotten: HashSet::new(),
             pending: Vec::new(),
             partitions: HashMap::new(),
             records: Vec::new(),
@@ -266,11 +269,15 @@ impl Sink {
                 Err(CommitError::Moved { source_name, expected, stored }) => {
                     let moved: CommitError<Infallible> =
                         CommitError::Moved { source_name: source_name.clone(), expected, stored };
-                    let reason = format!(
-                        "{moved}: events are missing, which may have been deleted before this sink read them"
-                    );
-                    let partition = self.partitions.get(&source_name).copied().unwrap_or_default();
-                    self.refuse(&source_name, partition, None, &reason);
+                    if self.is_forgotten(&source_name)? {
+                        self.feed.drop_source(&source_name);
+                    } else {
+                        let reason = format!(
+                            "{moved}: events are missing, which may have been deleted before this sink read them"
+                        );
+                        let partition = self.partitions.get(&source_name).copied();
+                        self.refuse(&source_name, partition.unwrap_or_default(), None, &reason);
+                    }
                     commits.retain(|commit| commit.source != source_name);
                     records.retain(|(source, _)| *source != source_name);
                 }
@@ -284,6 +291,18 @@ impl Sink {
                 Err(CommitError::Failed(error)) => return Err(error),
             }
         }
+    }
+
+    /// Whether all sessions of a source were forgotten, so that its messages are dropped.
+    fn is_forgotten(&mut self, source: &SourceName) -> Result<bool, Error> {
+        if self.forgotten.contains(source) {
+            return Ok(true);
+        }
+        let is_forgotten = self.database.is_forgotten(source)?;
+        if is_forgotten {
+            self.forgotten.insert(source.clone());
+        }
+        Ok(is_forgotten)
     }
 
     fn committed(&mut self, receipt: Receipt, begun: Instant) {

@@ -135,8 +135,16 @@ impl Sink {
             self.gaps += u64::from(offset >= begun && topic == Topic::Events);
             return Ok(());
         }
+        if self.forgotten.contains(&source) {
+            return Ok(());
+        }
         if !self.feed.knows(&source) {
             let stored = self.database.load(&source)?;
+            // Every other position has a line.
+            let has_none = stored.as_ref().is_some_and(|stored| stored.position.line == 0);
+            if has_none && self.is_forgotten(&source)? {
+                return Ok(());
+            }
             self.feed.begin(&source, partition, stored);
         }
         let fed = match topic {

@@ -142,6 +142,42 @@ fn sinks_that_share_a_server_store_what_one_stores_in_a_file() {
     }
 }
 
+/// Also by a sink that has stored a part of the log, and knows its position.
+#[test]
+#[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
+fn what_is_added_to_a_forgotten_log_is_dropped() {
+    let store = Store::start("forgotten");
+    let _worker = Running::start(&store.cluster, &store.topics, &["work"]);
+    let sink = store.sink("0-3");
+    let content = logs::droid("gone", 12, 1).into_bytes();
+    let half = content.iter().take(content.len() / 2).rposition(|byte| *byte == b'\n').unwrap() + 1;
+    let (source, format) = ("gone".to_owned(), "droid".to_owned());
+    let sender =
+        Sender { topics: &store.topics, producer: store.topics.producer(), source, format };
+    sender.send(&content, 0, 0, half, 1 << 12);
+    sender.flush();
+    store.send("first", &logs::droid("kept", 5, 2).into_bytes());
+    store.await_sources(1);
+    let begun = Instant::now();
+    while stored(&store.address, "gone").is_empty() {
+        assert!(begun.elapsed() < WAIT, "nothing of the log is stored");
+        thread::sleep(Duration::from_millis(50));
+    }
+    logs::stdout(&["forget", "gone", "--db", &store.address]);
+    sender.send(&content, 0, half, content.len(), 1 << 12);
+    sender.end(0, content.len());
+    sender.flush();
+    store.send("second", &logs::droid("also kept", 5, 3).into_bytes());
+    store.await_sources(2);
+    sink.signal(Signal::TERM);
+    let (code, said) = ended(sink);
+    assert_eq!(code, Some(0), "{said}");
+    // Nor by its successor.
+    assert!(store.store(&store.address).contains("0 entries"));
+    assert_eq!(stored(&store.address, "gone"), []);
+    assert!(!stored(&store.address, "second").is_empty());
+}
+
 /// A server may be restarted while a sink starts.
 #[test]
 #[cfg_attr(not(all(has_brokers, has_postgres)), ignore = "needs brokers and postgres")]
