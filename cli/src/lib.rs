@@ -37,6 +37,7 @@ mod place;
 mod program;
 mod project;
 mod random;
+#[cfg(any(feature = "serve", feature = "otlp"))]
 mod received;
 mod recipe;
 mod removable;

@@ -5,6 +5,23 @@ use std::path::Path;
 #[cfg(unix)]
 use nix::unistd::{Uid, User};
 
+/// The file that marks the folder of logs that other machines have sent: `MACHINE/USER/PATH`.
+pub(crate) const RECEIVED: &str = "foldline-received";
+
+/// The machine and the user of a log, which another machine may have sent.
+pub(crate) fn of(log: &Path) -> (Option<String>, Option<String>) {
+    let received = log.ancestors().skip(3).find(|folder| folder.join(RECEIVED).is_file());
+    let parts = received.and_then(|folder| {
+        let mut parts = log.strip_prefix(folder).ok()?.components();
+        let mut next = || Some(parts.next()?.as_os_str().to_string_lossy().into_owned());
+        Some((next()?, next()?))
+    });
+    match parts {
+        Some((machine, user)) => (Some(machine), Some(user)),
+        None => (host(), user(log)),
+    }
+}
+
 /// The name of this machine; `None` if it has none.
 pub fn host() -> Option<String> {
     name_of_host().filter(|name| !name.is_empty())

@@ -24,6 +24,7 @@ mod glance;
 mod guard;
 mod list;
 mod live;
+mod mirror;
 mod page;
 mod past;
 mod picture;

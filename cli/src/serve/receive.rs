@@ -1,6 +1,6 @@
 //! Logs of other machines: `GET` and `PUT /push/USER/PATH`, with the token of the machine.
 //!
-//! A sender asks what there is of a log, and sends what follows. See [`crate::received`].
+//! A sender asks what there is of a log, and sends what follows. See [`mirror`](super::mirror).
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -13,10 +13,10 @@ use axum::{
 };
 use tokio::task::spawn_blocking;
 
-use super::{app::App, failed::Failed, token::Token};
+use super::{app::App, failed::Failed, mirror::ReceivedLogs, token::Token};
 use crate::{
     error::Error,
-    received::{ReceivedAt, ReceivedLogs, ReceivedPart},
+    received::{ReceivedAt, ReceivedPart},
 };
 
 /// Below which logs are sent.

@@ -16,12 +16,12 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recom
 use tokio::sync::watch;
 use tracing::debug;
 
+use super::mirror::ReceivedLogs;
 use crate::{
     error::Error,
     homes::{existing, tilde},
     place::DatabasePlace,
     program::Program,
-    received::ReceivedLogs,
     say::say,
     verbs::ingest,
 };

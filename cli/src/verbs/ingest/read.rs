@@ -28,10 +28,10 @@ use super::{
 use crate::{
     error::Error,
     log::Log,
+    origin,
     outputs::TrailRecords,
     pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
-    received,
     sink::{Gathered, SinkKind, SinkOptions, Sinks, Written},
 };
 
@@ -369,7 +369,7 @@ impl<'p> OpenLog<'p> {
             }
         };
         let processor = if reading.audited { processor.with_line_hashes() } else { processor };
-        let (host, user) = received::origin_of(&plan.path);
+        let (host, user) = origin::of(&plan.path);
         let facts = SourceFacts {
             path: plan.stored_path(),
             format: format.to_owned(),
