@@ -63,7 +63,7 @@ fn a_copy_has_a_long_beginning_or_is_not_older() {
     let of = |length: usize, modified: i64| {
         let read = Extent::of(&vec![b'x'; length]);
         altered(numbered(), |it| {
-            (it.read, it.modified) = (read, Some(Timestamp::from_millis(modified)))
+            (it.read, it.modified) = (read, Some(Timestamp::from_millis(modified)));
         })
     };
     for (length, modified, is_copy) in

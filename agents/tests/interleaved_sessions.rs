@@ -11,10 +11,10 @@ use foldline_agents::{
 use foldline_domain::*;
 
 fn run(executor: &DynExecutor, log: &str) -> Vec<(SessionKey, DomainEvent)> {
-    run_by(Sessions::new(executor), log)
+    run_by(&Sessions::new(executor), log)
 }
 
-fn run_by<R, S>(sessions: Sessions<R>, log: &str) -> Vec<(SessionKey, DomainEvent)>
+fn run_by<R, S>(sessions: &Sessions<R>, log: &str) -> Vec<(SessionKey, DomainEvent)>
 where
     Sessions<R>: for<'a> Reducer<Located<Record<'a>>, S, Located<DomainEvent>>,
 {
@@ -242,7 +242,7 @@ fn a_known_executor_keeps_sessions_apart_too() {
     let log = r#"{"type":"message","role":"user","id":"1","text":"one","session_id":"a"}
 {"type":"message","role":"user","id":"2","text":"two","session_id":"b"}
 {"type":"message","role":"user","id":"3","text":"three","session_id":"a"}"#;
-    let known = run_by(Sessions::new(ExecutorReducer::new(Droid)), log);
+    let known = run_by(&Sessions::new(ExecutorReducer::new(Droid)), log);
     assert_eq!(known, run(&DynExecutor::new(Droid), log));
     let sessions: Vec<_> = known
         .iter()

@@ -330,5 +330,5 @@ fn the_windows_of_the_plan_are_limits_of_the_account() {
         .replace(r#""uuid":"u""#, r#""uuid":"u","timestamp":"2026-06-01T10:00:00Z""#);
     let run = Replay::of_lines("claude-stream", &[dated]);
     let at = run.session().limits.as_deref().unwrap()[0].at;
-    assert_eq!(at.map(|at| at.as_millis()), Some(1_780_308_000_000));
+    assert_eq!(at.map(foldline_domain::Timestamp::as_millis), Some(1_780_308_000_000));
 }
