@@ -48,7 +48,8 @@ pub(crate) fn is_forgotten<R: Removal>(
          WHERE session_id = {two} AND (anywhere OR source = {one}) {of_agent}
          ORDER BY 2 DESC LIMIT 1"
     );
-    let mark = transaction.select(&sql, &parameters, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mark =
+        transaction.select(&sql, &parameters, |row| Ok((row.get::<i64>(0)?, row.get(1)?)))?;
     let Some(&(mark, is_of_this)) = mark.first() else { return Ok(false) };
     if let Some(session) = stored {
         transaction.remove_session(session)?;
@@ -71,7 +72,6 @@ pub(crate) fn is_forgotten<R: Removal>(
             )
         }
     };
-    let mark: i64 = mark;
     transaction.change(&sql, &[mark.into(), name(), number()])?;
     Ok(true)
 }
