@@ -111,6 +111,10 @@ pub enum Error {
     #[error("cannot start {command}: {}", start(.error))]
     Start { command: String, error: io::Error },
 
+    /// A server on another machine cannot be reached, or takes nothing now.
+    #[error("{0}")]
+    Unreached(String),
+
     /// Wrong arguments.
     #[error("{0}")]
     WrongUse(String),
@@ -250,6 +254,7 @@ impl Error {
             | Self::Database(_)
             | Self::Store(_)
             | Self::Overtaken { .. }
+            | Self::Unreached(_)
             | Self::Signal(_) => exit::FAILED,
             // The convention of shells.
             Self::Start { error, .. } if error.kind() == io::ErrorKind::NotFound => 127,

@@ -10,7 +10,8 @@ pub(crate) const RECEIVED: &str = "foldline-received";
 
 /// The machine and the user of a log, which another machine may have sent.
 pub(crate) fn of(log: &Path) -> (Option<String>, Option<String>) {
-    let received = log.ancestors().skip(3).find(|folder| folder.join(RECEIVED).is_file());
+    // The outermost: what is within was named by the sender.
+    let received = log.ancestors().skip(3).filter(|folder| folder.join(RECEIVED).is_file()).last();
     let parts = received.and_then(|folder| {
         let mut parts = log.strip_prefix(folder).ok()?.components();
         let mut next = || Some(parts.next()?.as_os_str().to_string_lossy().into_owned());

@@ -155,7 +155,7 @@ fn two_machines_send_into_one_database_and_nothing_is_lost_or_doubled() {
     append(&a.join("log: 1.jsonl"), one.strip_prefix(&begun).unwrap());
     fs::write(b.join("log: 1.jsonl"), droid("two", 2, 7)).unwrap();
     let output = team.push("a", &a, &address).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("cannot reach"), "{}", said(&output));
 
     let server = team.serve(&address);
@@ -243,6 +243,28 @@ fn who_has_no_token_sends_and_learns_nothing() {
     let deaf = Server::start(&logs, &[]);
     let output = team.push("a", &home, &deaf.address).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("receives no logs"), "{}", said(&output));
+}
+
+/// A log that cannot be stored, as another has the place of its folder, spoils no other.
+#[test]
+fn a_log_that_cannot_be_stored_is_a_failure_of_its_own() {
+    let team = Team::new();
+    let server = team.serve("127.0.0.1:0");
+    let home = team.path("home");
+    fs::create_dir(&home).unwrap();
+    let (a, b) = (home.join("a.jsonl"), home.join("b.jsonl"));
+    fs::write(&a, droid("one", 1, 1)).unwrap();
+    assert!(team.push("a", &home, &server.address).status().unwrap().success());
+    fs::remove_file(&a).unwrap();
+    fs::create_dir(&a).unwrap();
+    fs::write(a.join("c.jsonl"), droid("three", 1, 1)).unwrap();
+    fs::write(&b, droid("two", 1, 1)).unwrap();
+    let output = team.push("a", &home, &server.address).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("1 log sent"), "{}", said(&output));
+    assert!(said(&output).contains("c.jsonl: ") && said(&output).contains("1 failed"));
+    team.has("SELECT count(*) FROM sessions", "2");
 }
 
 #[test]

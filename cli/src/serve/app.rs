@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     live::{Begun, LiveSessions},
-    receive::Receiver,
+    receiver::Receiver,
 };
 use crate::{error::Error, place::DatabasePlace, program::Program};
 

@@ -6,7 +6,7 @@ use axum::http::Uri;
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use super::{address::parse_address, receive::Receiver};
+use super::{address::parse_address, receiver::Receiver};
 use crate::{
     answer::{PricesArgs, when},
     error::Error,
@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     pub(super) access: Access,
 
     /// Receive the logs that other machines send with foldline push, into a folder beside the database. FILE has the name
-    /// of each machine and its token, on a line
+    /// of each machine and its token, on a line. Without PATH, no other logs are read
     #[arg(long, value_name = "FILE")]
     receive: Option<PathBuf>,
 

@@ -17,10 +17,7 @@ use foldline::{
     position::Digest,
 };
 
-use crate::{
-    origin::RECEIVED,
-    received::{ReceivedAt, ReceivedPart},
-};
+use crate::{origin::RECEIVED, received::ReceivedAt};
 
 /// The folder of logs that are collected, which no search for logs visits.
 const PARTS: &str = ".parts";
@@ -74,13 +71,10 @@ impl ReceivedLogs {
             is_name && part.len() < LONGEST_PART && !part.contains('\0') && !is_stream
         };
         let is_path = (2..=DEEPEST).contains(&parts.len()) && parts.iter().all(is_part);
-        // A search for logs passes over what is hidden.
-        let shown = |part: &String| match part.strip_prefix('.') {
-            Some(rest) => format!("_{rest}"),
-            None => part.clone(),
-        };
-        is_path
-            .then(|| self.folder.join(machine).join(parts.iter().map(shown).collect::<PathBuf>()))
+        let (user, path) =
+            parts.split_first().filter(|(user, _)| is_path && !user.starts_with('.'))?;
+        let path: PathBuf = path.iter().map(|part| shown(part)).collect();
+        Some(self.folder.join(machine).join(user).join(path))
     }
 
     fn collected(&self, file: &Path) -> PathBuf {
@@ -92,18 +86,16 @@ impl ReceivedLogs {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(crate) fn part(&self, machine: &str, path: &[String]) -> io::Result<Option<ReceivedPart>> {
+    pub(crate) fn part(&self, machine: &str, path: &[String]) -> io::Result<Option<Extent>> {
         let Some(file) = self.file(machine, path) else { return Ok(None) };
-        let collected = length(&self.collected(&file))?;
-        let whole = match File::open(&file) {
+        Ok(Some(match File::open(&file) {
             Ok(mut file) => {
                 let length = file.metadata()?.len();
                 Extent::read(&mut file, length)?.unwrap_or_default()
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Extent::of(b""),
             Err(error) => return Err(error),
-        };
-        Ok(Some(ReceivedPart { whole, collected }))
+        }))
     }
 
     /// Adds bytes to a log, durably, if they continue what there is; `None` if they do not.
@@ -131,13 +123,19 @@ impl ReceivedLogs {
         {
             return Ok(None);
         }
-        if length(&collected)? == of {
+        if fs::metadata(&collected)?.len() == of {
             made_folder(&file)?;
             fs::rename(&collected, &file)?;
             sync_name(&file)?;
         }
         Ok(Some(()))
     }
+}
+
+/// The name of a part of a path: a search for logs passes over what is hidden, and two names stay two.
+fn shown(part: &str) -> String {
+    let is_marked = part.starts_with(['.', '_']);
+    if is_marked { format!("_{part}") } else { part.to_owned() }
 }
 
 /// Adds bytes to a file of exactly this length.
@@ -162,14 +160,6 @@ fn continued(file: &Path, from: u64, bytes: &[u8]) -> io::Result<Option<()>> {
 
 fn made_folder(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), fs::create_dir_all)
-}
-
-fn length(file: &Path) -> io::Result<u64> {
-    match fs::metadata(file) {
-        Ok(metadata) => Ok(metadata.len()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error),
-    }
 }
 
 fn remove(file: &Path) -> io::Result<()> {
@@ -202,30 +192,37 @@ mod tests {
             logs.add("box", &log, ReceivedAt { offset, of }, bytes).unwrap().is_some()
         };
         let has = || logs.part("box", &log).unwrap().unwrap();
-        assert_eq!(has(), ReceivedPart { whole: Extent::of(b""), collected: 0 });
+        assert_eq!(has(), Extent::of(b""));
         assert!(add(0, None, b"one\n"));
         // Sent twice, and from a place that is not reached.
         assert!(!add(0, None, b"one\n") && !add(9, None, b"two\n"));
         assert!(add(4, None, b"two\n"));
-        assert_eq!(has().whole, Extent::of(b"one\ntwo\n"));
+        assert_eq!(has(), Extent::of(b"one\ntwo\n"));
 
         // One that replaces it is seen when it is whole.
         assert!(add(0, Some(6), b"new"));
-        assert_eq!(has(), ReceivedPart { whole: Extent::of(b"one\ntwo\n"), collected: 3 });
+        assert_eq!(has(), Extent::of(b"one\ntwo\n"));
         assert!(!add(3, Some(5), b"er\n"));
         assert!(add(3, Some(6), b"er\n"));
-        assert_eq!(has(), ReceivedPart { whole: Extent::of(b"newer\n"), collected: 0 });
+        assert_eq!(has(), Extent::of(b"newer\n"));
     }
 
     #[test]
     fn a_path_stays_in_the_folder_of_its_machine() {
         let (_folder, logs) = received();
-        for odd in ["a", "ada/../x", "ada//x", "ada/./x", "ada/\0", "/x", "ada/"] {
+        for odd in ["a", ".ada/x", "ada/../x", "ada//x", "ada/./x", "ada/\0", "/x", "ada/"] {
             assert_eq!(logs.part("box", &path(odd)).unwrap(), None, "{odd}");
         }
         assert_eq!(logs.part("box", &path(&["x"; 65].join("/"))).unwrap(), None);
         let file = logs.file("box", &path("ada/.claude/a.jsonl")).unwrap();
-        assert!(file.ends_with("box/ada/_claude/a.jsonl"), "{}", file.display());
+        assert!(file.ends_with("box/ada/_.claude/a.jsonl"), "{}", file.display());
+        let names = [".x", "_x", "_.x", "__x", "x"].map(shown);
+        assert_eq!(names, ["_.x", "__x", "__.x", "___x", "x"]);
+        // No machine names another one, whatever it sends.
+        let marker = path(&format!("ada/{RECEIVED}"));
+        logs.add("box", &marker, ReceivedAt { offset: 0, of: None }, b"x").unwrap();
+        let below = logs.file("box", &path("ada/other/bob/a.jsonl")).unwrap();
+        assert_eq!(origin::of(&below), (Some("box".to_owned()), Some("ada".to_owned())));
         assert_eq!(origin::of(&file), (Some("box".to_owned()), Some("ada".to_owned())));
     }
 }

@@ -31,6 +31,7 @@ mod picture;
 #[cfg(feature = "mcp")]
 mod questions;
 mod receive;
+mod receiver;
 mod rendered;
 mod request;
 mod routes;

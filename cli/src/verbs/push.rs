@@ -1,11 +1,11 @@
 //! `foldline push`: sends logs to a server on another machine, which started with `foldline serve --receive`.
 //!
 //! The sender asks what the server has of a log, and sends what follows it: nothing is remembered here. A log whose
-//! beginning is another than the server's was rewritten, and is sent as a whole. Of a database, a copy
-//! is sent, and of a session in several files its lines.
+//! beginning is another than the server's was rewritten, and is sent as a whole. Of a database, a copy is sent, and of a
+//! session in several files its lines.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Component, Path, PathBuf},
@@ -16,25 +16,16 @@ use std::{
 
 use clap::Args;
 use foldline::{ledger::Extent, processor::DEFAULT_MAX_LINE};
+use foldline_agents::sqlite;
 use foldline_render::human::number_of;
 use indicatif::HumanBytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 use ureq::{Agent, Body, http::Response};
 
 use crate::{
-    client,
-    error::Error,
-    exit,
-    finder::find,
-    homes::existing,
-    log::Log,
-    origin,
-    program::Program,
-    received::{ReceivedAt, ReceivedPart},
-    say::say,
-    signal::stop_flag,
+    client, error::Error, exit, finder::find, homes::existing, log::Log, origin, program::Program,
+    received::ReceivedAt, say::say, signal::stop_flag,
 };
 
 /// The most bytes of one request.
@@ -78,28 +69,26 @@ pub(crate) fn run(program: &Program, args: &PushArgs) -> Result<u8, Error> {
         path.metadata().map_err(|error| Error::Input { path: path.clone(), error })?;
     }
     let stop = stop_flag()?;
-    let mut sent = HashMap::new();
-    let mut said = String::new();
+    let (mut seen, mut said) = (HashMap::new(), Said::default());
     loop {
         let mut summary = Summary::default();
-        let pushed = push(program, args, &server, &stop, &mut sent, &mut summary);
+        let pushed = push(program, args, &server, &stop, &mut seen, &mut summary);
+        let failures = summary.failures.iter().cloned();
+        said.only(failures.chain(match &pushed {
+            Err(Refusal::Away(why)) if args.follow => Some(format!("{why}; trying again")),
+            _ => None,
+        }));
         if !args.follow {
             summary.print();
             pushed?;
-            return Ok(if summary.failed == 0 { exit::SUCCESS } else { exit::FAILED });
+            return Ok(if summary.failures.is_empty() { exit::SUCCESS } else { exit::FAILED });
         }
         if summary.bytes > 0 {
             summary.print();
         }
-        match pushed {
-            Ok(()) => said.clear(),
-            // A server that is away may come back; a token that is refused will be again.
-            Err(Refusal::Away(why)) if said == why => {}
-            Err(Refusal::Away(why)) => {
-                say(&format!("{why}; trying again"));
-                said = why;
-            }
-            Err(error @ Refusal::Final(_)) => return Err(error.into()),
+        // A server that is away may come back; a token that is refused will be again.
+        if let Err(error @ Refusal::Final(_)) = pushed {
+            return Err(error.into());
         }
         let begun = Instant::now();
         while begun.elapsed() < OFTEN {
@@ -117,23 +106,33 @@ struct Summary {
     sent: u64,
     unchanged: u64,
     skipped: u64,
-    failed: u64,
+    failures: Vec<String>,
     bytes: u64,
 }
 
 impl Summary {
     fn print(&self) {
-        let Self { sent, unchanged, skipped, failed, bytes: length } = *self;
-        let logs = number_of(sent, "log");
+        let Self { sent, unchanged, skipped, failures, bytes } = self;
+        let (logs, size, failed) = (number_of(*sent, "log"), HumanBytes(*bytes), failures.len());
         say(&format!(
-            "{logs} sent ({}), {unchanged} unchanged, {skipped} skipped, {failed} failed",
-            HumanBytes(length)
+            "{logs} sent ({size}), {unchanged} unchanged, {skipped} skipped, {failed} failed"
         ));
     }
 
     fn fail(&mut self, path: &Path, why: &str) {
-        self.failed += 1;
-        say(&format!("failed: {}: {why}", path.display()));
+        self.failures.push(format!("failed: {}: {why}", path.display()));
+    }
+}
+
+/// What was said in the last round, which is not repeated.
+#[derive(Default)]
+struct Said(BTreeSet<String>);
+
+impl Said {
+    fn only(&mut self, messages: impl Iterator<Item = String>) {
+        let messages: BTreeSet<_> = messages.collect();
+        messages.difference(&self.0).for_each(|message| say(message));
+        self.0 = messages;
     }
 }
 
@@ -173,6 +172,7 @@ fn push(
     };
     let found = find(&program.registry, &paths, false);
     found.failed.iter().for_each(|(path, why)| summary.fail(path, why));
+    summary.skipped += (found.broken.len() + found.no_files.len()) as u64;
     for path in found.files {
         if stop.load(Ordering::Relaxed) {
             return Ok(());
@@ -234,7 +234,7 @@ enum Refusal {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Away(why) => Self::WrongUse(format!(
+            Refusal::Away(why) => Self::Unreached(format!(
                 "{why}; what was sent stays, the rest follows in the next run"
             )),
             Refusal::Final(why) => Self::WrongUse(why),
@@ -295,7 +295,7 @@ fn is_database(path: &Path) -> Result<bool, Error> {
     let mut begin = Vec::new();
     let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut begin));
     read.map_err(|error| Error::Input { path: path.to_owned(), error })?;
-    Ok(begin == b"SQLite format 3\0")
+    Ok(begin == sqlite::MAGIC)
 }
 
 /// The lines of a log in several files, of which the server would not find all.
@@ -315,8 +315,9 @@ fn lines(program: &Program, path: &Path) -> Result<File, Error> {
 fn copied(path: &Path) -> Result<(TempDir, File), Box<dyn std::error::Error>> {
     let folder = TempDir::new()?;
     let copy = folder.path().join("copy");
-    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    database.busy_timeout(Duration::from_secs(5))?;
+    let database = sqlite::connect(path)?;
+    // The file is open for reading only; the copy is written.
+    database.pragma_update(None, "query_only", false)?;
     database.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
     Ok((folder, File::open(copy)?))
 }
@@ -326,12 +327,8 @@ fn copied(path: &Path) -> Result<(TempDir, File), Box<dyn std::error::Error>> {
 fn send(server: &Server, url: &str, file: &mut File) -> Result<Option<u64>, Failure> {
     let has = server.part(url)?;
     let length = file.metadata()?.len();
-    let is_continued = Extent::read(file, has.whole.length)? == Some(has.whole);
-    let (begin, of) = match is_continued {
-        true => (has.whole.length, None),
-        // What is collected of it may be of an earlier attempt.
-        false => (0, Some(length)),
-    };
+    let is_continued = Extent::read(file, has.length)? == Some(has);
+    let (begin, of) = if is_continued { (has.length, None) } else { (0, Some(length)) };
     let mut at = begin;
     while at < length {
         file.seek(SeekFrom::Start(at))?;
@@ -388,7 +385,7 @@ impl Server {
     }
 
     /// What the server has of a log.
-    fn part(&self, url: &str) -> Result<ReceivedPart, Failure> {
+    fn part(&self, url: &str) -> Result<Extent, Failure> {
         let asked = self.agent.get(url).header("Authorization", &self.token);
         let answer = asked.config().timeout_global(Some(PATIENCE)).build().call();
         let mut answer = self.answered(answer)?;
@@ -438,6 +435,7 @@ impl Server {
         let said = said.unwrap_or_default();
         Failure::Server(match status.as_u16() {
             400 | 414 => return Failure::Log(format!("{url} refuses its path")),
+            422 => return Failure::Log(format!("{url} answers: {}", said.trim())),
             401 | 403 => Refusal::Final(format!("{url} refuses the token of this machine")),
             404 | 405 => self.no_receiver(),
             _ => Refusal::Away(format!("{url} answers {status}: {}", said.trim())),
