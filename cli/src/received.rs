@@ -1,14 +1,15 @@
 //! [`ReceivedAt`]: what a sender of logs says of bytes. The receiver answers with the
 //! [`Extent`](foldline::ledger::Extent) that it has.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Where bytes of a log belong.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(crate) struct ReceivedAt {
     /// Their offset in the log.
     pub(crate) offset: u64,
     /// The length of the log, if it replaces the earlier one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) of: Option<u64>,
+    /// When the log was modified, in milliseconds since 1970: without timestamps in it, that is the age of its sessions.
+    pub(crate) modified: Option<u64>,
 }

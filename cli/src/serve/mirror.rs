@@ -9,6 +9,7 @@ use std::{
     io::{self, Seek, SeekFrom, Write},
     path::{Component, Path, PathBuf},
     sync::{Mutex, PoisonError},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use foldline::{
@@ -113,13 +114,13 @@ impl ReceivedLogs {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let collected = self.collected(&file);
         let Some(of) = at.of else {
-            return continued(&file, at.offset, bytes);
+            return continued(&file, at, bytes);
         };
         if at.offset == 0 {
             remove(&collected)?;
         }
         if at.offset.checked_add(bytes.len() as u64).is_none_or(|end| end > of)
-            || continued(&collected, at.offset, bytes)?.is_none()
+            || continued(&collected, at, bytes)?.is_none()
         {
             return Ok(None);
         }
@@ -138,8 +139,9 @@ fn shown(part: &str) -> String {
     if is_marked { format!("_{part}") } else { part.to_owned() }
 }
 
-/// Adds bytes to a file of exactly this length.
-fn continued(file: &Path, from: u64, bytes: &[u8]) -> io::Result<Option<()>> {
+/// Adds bytes to a file of exactly the length at which they begin.
+fn continued(file: &Path, at: ReceivedAt, bytes: &[u8]) -> io::Result<Option<()>> {
+    let ReceivedAt { offset: from, of: _, modified } = at;
     made_folder(file)?;
     let is_new = !file.exists();
     let mut output = OpenOptions::new().create(true).truncate(false).write(true).open(file)?;
@@ -147,7 +149,13 @@ fn continued(file: &Path, from: u64, bytes: &[u8]) -> io::Result<Option<()>> {
         return Ok(None);
     }
     output.seek(SeekFrom::Start(from))?;
-    if let Err(error) = output.write_all(bytes).and_then(|()| output.sync_data()) {
+    let dated = || {
+        let at = modified.and_then(|millis| UNIX_EPOCH.checked_add(Duration::from_millis(millis)));
+        at.map_or(Ok(()), |at| output.set_modified(at))
+    };
+    if let Err(error) =
+        (&output).write_all(bytes).and_then(|()| dated()).and_then(|()| output.sync_data())
+    {
         // No part of them remains, unless the system refuses that too.
         let _ = output.set_len(from);
         return Err(error);
@@ -189,7 +197,8 @@ mod tests {
         let (_folder, logs) = received();
         let log = path("ada/.x/a.jsonl");
         let add = |offset, of, bytes: &[u8]| {
-            logs.add("box", &log, ReceivedAt { offset, of }, bytes).unwrap().is_some()
+            let at = ReceivedAt { offset, of, modified: Some(1_700_000_000_000) };
+            logs.add("box", &log, at, bytes).unwrap().is_some()
         };
         let has = || logs.part("box", &log).unwrap().unwrap();
         assert_eq!(has(), Extent::of(b""));
@@ -205,6 +214,8 @@ mod tests {
         assert!(!add(3, Some(5), b"er\n"));
         assert!(add(3, Some(6), b"er\n"));
         assert_eq!(has(), Extent::of(b"newer\n"));
+        let modified = fs::metadata(logs.file("box", &log).unwrap()).unwrap().modified().unwrap();
+        assert_eq!(modified.duration_since(UNIX_EPOCH).unwrap().as_secs(), 1_700_000_000);
     }
 
     #[test]
@@ -220,7 +231,8 @@ mod tests {
         assert_eq!(names, ["_.x", "__x", "__.x", "___x", "x"]);
         // No machine names another one, whatever it sends.
         let marker = path(&format!("ada/{RECEIVED}"));
-        logs.add("box", &marker, ReceivedAt { offset: 0, of: None }, b"x").unwrap();
+        let at = ReceivedAt { offset: 0, of: None, modified: None };
+        logs.add("box", &marker, at, b"x").unwrap();
         let below = logs.file("box", &path("ada/other/bob/a.jsonl")).unwrap();
         assert_eq!(origin::of(&below), (Some("box".to_owned()), Some("ada".to_owned())));
         assert_eq!(origin::of(&file), (Some("box".to_owned()), Some("ada".to_owned())));

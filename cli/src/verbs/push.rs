@@ -11,7 +11,7 @@ use std::{
     path::{Component, Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use clap::Args;
@@ -262,8 +262,11 @@ fn push_log(program: &Program, server: &Server, path: &Path) -> Result<Pushed, F
             (None, lines(program, path).map_err(|error| Failure::Log(error.reason()))?)
         }
     };
+    let modified =
+        path.metadata()?.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.and_then(|age| u64::try_from(age.as_millis()).ok());
     for _ in 0..ATTEMPTS {
-        if let Some(length) = send(server, &url, &mut file)? {
+        if let Some(length) = send(server, &url, &mut file, modified)? {
             return Ok(Pushed::Bytes(length, kind));
         }
     }
@@ -324,7 +327,12 @@ fn copied(path: &Path) -> Result<(TempDir, File), Box<dyn std::error::Error>> {
 
 /// Sends what the server does not have of a file; returns the number of bytes. `None` if they do not continue what there is
 /// by now.
-fn send(server: &Server, url: &str, file: &mut File) -> Result<Option<u64>, Failure> {
+fn send(
+    server: &Server,
+    url: &str,
+    file: &mut File,
+    modified: Option<u64>,
+) -> Result<Option<u64>, Failure> {
     let has = server.part(url)?;
     let length = file.metadata()?.len();
     let is_continued = Extent::read(file, has.length)? == Some(has);
@@ -334,7 +342,7 @@ fn send(server: &Server, url: &str, file: &mut File) -> Result<Option<u64>, Fail
         file.seek(SeekFrom::Start(at))?;
         let mut part = Vec::new();
         file.take(CHUNK.min(length - at)).read_to_end(&mut part)?;
-        if part.is_empty() || !server.add(url, ReceivedAt { offset: at, of }, &part)? {
+        if part.is_empty() || !server.add(url, ReceivedAt { offset: at, of, modified }, &part)? {
             return Ok(None);
         }
         at += part.len() as u64;
@@ -402,11 +410,11 @@ impl Server {
 
     /// Sends bytes; `false` if they do not continue what there is.
     fn add(&self, url: &str, at: ReceivedAt, bytes: &[u8]) -> Result<bool, Failure> {
-        let mut url = format!("{url}?offset={}", at.offset);
-        if let Some(of) = at.of {
-            url += &format!("&of={of}");
-        }
-        let sent = self.agent.put(&url).header("Authorization", &self.token);
+        let stated = [("of", at.of), ("modified", at.modified)];
+        let stated =
+            stated.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
+        let sent = self.agent.put(url).query("offset", at.offset.to_string()).query_pairs(stated);
+        let sent = sent.header("Authorization", &self.token);
         let answer = sent.config().timeout_global(Some(PATIENCE)).build().send(bytes);
         let answer = self.answered(answer)?;
         match answer.status().as_u16() {
