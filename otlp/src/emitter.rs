@@ -48,6 +48,7 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
     has_content: bool,
+    has_no_usage_points: bool,
     temporality: Temporality,
     prices: Option<Cow<'static, Prices>>,
     observed: Option<Timestamp>,
@@ -66,6 +67,12 @@ impl Otlp {
     #[must_use]
     pub fn with_prices(self, prices: Cow<'static, Prices>) -> Self {
         Self { prices: Some(prices), ..self }
+    }
+
+    /// Emits no data points of tokens and costs, for a store that emits [`UsageTotals`](super::UsageTotals).
+    #[must_use]
+    pub fn without_usage_points(self) -> Self {
+        Self { has_no_usage_points: true, ..self }
     }
 
     /// States when the next events arrived: the time of those whose records state none. Signals of such a session have
@@ -279,11 +286,13 @@ impl Otlp {
         if let Some(usd) = estimated_cost {
             *turn.estimated_cost.get_or_insert(0.0) += usd;
         }
-        self.session.metrics.count_tokens(&asked, &usage);
-        let costs = [(usage.cost_usd, CostBasis::Logged), (estimated_cost, CostBasis::Estimated)];
-        for (usd, basis) in costs {
-            let cost = usd.map(|usd| Cost { usd, basis });
-            cost.into_iter().for_each(|cost| self.session.metrics.count_cost(&asked, cost));
+        if !self.has_no_usage_points {
+            self.session.metrics.count_tokens(&asked, &usage);
+            let logged = usage.cost_usd.map(|usd| Cost { usd, basis: CostBasis::Logged });
+            let estimated = estimated_cost.map(|usd| Cost { usd, basis: CostBasis::Estimated });
+            for cost in logged.into_iter().chain(estimated) {
+                self.session.metrics.count_cost(&asked, cost);
+            }
         }
         let attributes = Attributes::default()
             .with(OPERATION_NAME, CHAT)

@@ -54,6 +54,9 @@
 //! `gen_ai.conversation.id`; a series has a point at the end of each turn that counted something. By default, a point
 //! counts all since the session began ([`Temporality::Cumulative`]): what is sent twice counts once.
 //!
+//! A store of many sessions emits tokens and costs itself: [`UsageTotals`] has series by agent and model, without the
+//! session, in which a message counts once that several logs contain.
+//!
 //! # Names
 //!
 //! The names are those of the [semantic conventions for generative AI][conventions], in the version
@@ -84,6 +87,7 @@ mod run;
 mod session;
 mod signal;
 mod span;
+mod totals;
 mod trace;
 mod turn;
 
@@ -92,5 +96,6 @@ pub use self::{
     request::{Request, Resource},
     run::AgentRun,
     signal::{Signal, Temporality},
+    totals::UsageTotals,
     trace::{InvalidTraceParent, TraceParent, TraceScope},
 };

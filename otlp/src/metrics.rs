@@ -1,6 +1,6 @@
-//! [`Metrics`]: the tokens, the costs and the durations of calls of a session.
+//! [`Metrics`]: the tokens, the costs and the durations of calls of a session, or of an agent.
 
-use foldline_domain::{TokenUsage, pricing::Cost};
+use foldline_domain::{Timestamp, TokenUsage, pricing::Cost};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,8 +9,8 @@ use super::{
         REQUEST_MODEL, TOKEN_TYPE, TOKEN_USAGE, TOOL_DURATION, TOOL_NAME,
     },
     signal::{
-        Attributes, BucketCount, DataPoint, Histogram, Interval, Metric, NumberPoint, PointTimes,
-        Points, Signal, SignalData, Sum, Temporality,
+        Attributes, BucketCount, DataPoint, Histogram, Interval, Metric, Moment, NumberPoint,
+        PointTimes, Points, Signal, SignalData, Sum, Temporality,
     },
 };
 
@@ -44,6 +44,9 @@ struct Series {
     sum: f64,
     /// Whether it has counted something since its last point.
     has_news: bool,
+    /// Where it began again with less than it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    restarted: Option<Timestamp>,
 }
 
 /// A model, and who provides it.
@@ -84,7 +87,8 @@ impl Metrics {
     fn observe(&mut self, of: SeriesKey, value: f64) {
         let bucket = of.bounds().partition_point(|bound| *bound < value);
         let at = self.series.iter().position(|series| series.of == of).unwrap_or_else(|| {
-            self.series.push(Series { of, counts: [0; 15], sum: 0.0, has_news: false });
+            let (counts, sum) = ([0; 15], 0.0);
+            self.series.push(Series { of, counts, sum, has_news: false, restarted: None });
             self.series.len() - 1
         });
         let Some(series) = self.series.get_mut(at) else { return };
@@ -126,6 +130,47 @@ impl Metrics {
         });
         points.collect()
     }
+
+    /// A data point of each series that differs from what it was at an earlier moment, `before`. By default, series began
+    /// at `begun`.
+    pub(super) fn points_since(
+        &mut self,
+        before: Option<(&Self, Timestamp)>,
+        begun: Moment,
+        now: Moment,
+        temporality: Temporality,
+        common: &Attributes,
+    ) -> Vec<Signal> {
+        let mut points = Vec::new();
+        for series in &mut self.series {
+            let known = before.and_then(|(before, at)| {
+                Some((before.series.iter().find(|known| known.of == series.of)?, at))
+            });
+            series.has_news = false;
+            let mut shown = series.clone();
+            let mut begins = begun;
+            if let Some((known, at)) = known {
+                series.restarted = match series.sum < known.sum {
+                    true => Some(at),
+                    false => known.restarted,
+                };
+                if series.counts == known.counts && series.sum == known.sum {
+                    continue;
+                }
+                begins = series.restarted.and_then(Moment::of).unwrap_or(begun);
+                if temporality == Temporality::Delta && !shown.subtract(known) {
+                    continue;
+                }
+            }
+            if let (Temporality::Delta, Some((_, at))) = (temporality, before) {
+                begins = Moment::of(at).unwrap_or(begun);
+            }
+            let times = PointTimes { start_time_unix_nano: begins, time_unix_nano: now };
+            let metric = shown.metric(times, temporality, common.clone());
+            points.push(Signal(SignalData::Metric(Box::new(metric))));
+        }
+        points
+    }
 }
 
 impl Model {
@@ -161,6 +206,15 @@ impl SeriesKey {
 }
 
 impl Series {
+    /// Subtracts an earlier state of the series. Returns whether it has grown.
+    fn subtract(&mut self, known: &Self) -> bool {
+        self.sum -= known.sum;
+        for (count, known) in self.counts.iter_mut().zip(known.counts) {
+            *count = count.saturating_sub(known);
+        }
+        self.sum > 0.0
+    }
+
     fn metric(&self, times: PointTimes, temporality: Temporality, common: Attributes) -> Metric {
         let attributes = self.of.attributes(common);
         let (name, unit) = match self.of {

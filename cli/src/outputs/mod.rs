@@ -8,6 +8,7 @@ mod file;
 mod paths;
 #[cfg(feature = "otlp")]
 mod sent;
+mod totals;
 mod trail;
 
 use std::{io, path::Path, time::Duration};
@@ -17,16 +18,20 @@ use foldline_database::{
     Rows,
     sqlite::{Database, SqliteError},
 };
-use foldline_domain::{Json, Text, audit::AuditChain};
+use foldline_domain::{Json, audit::AuditChain};
+use foldline_otlp::UsageTotals;
 use foldline_render::human;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::paths::OutputPaths;
 #[cfg(feature = "otlp")]
 use self::sent::SentOutput;
+pub(crate) use self::totals::TotalsPoints;
 pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
 pub use self::trail::{TrailRecords, whole_trails};
 use self::{
     file::{FileState, LockedFile, OutputFile},
+    totals::SavedTotals,
     trail::Trail,
 };
 #[cfg(feature = "otlp")]
@@ -52,9 +57,18 @@ pub struct Outputs {
 struct SinkFile {
     name: &'static str,
     file: OutputFile,
-    /// The reason why events are missing in the file. The database stores it, so that later runs do not append
-    /// to the file.
+    memory: SinkMemory,
+}
+
+/// The stored state of the file of a sink.
+#[derive(Default, Serialize, Deserialize)]
+struct SinkMemory {
+    /// The reason why events are missing in the file, so that later runs do not append to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    /// The totals in the file, for OpenTelemetry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    totals: Option<SavedTotals>,
 }
 
 /// The state of the outputs before changes that may be rolled back.
@@ -115,8 +129,8 @@ impl Outputs {
             outputs.trail = Some(trail);
         }
         for (name, file) in locked {
-            let file = open_sink(name, file, database, commits)?;
-            outputs.sinks.push(SinkFile { name, file, failure: None });
+            let (file, memory) = open_sink(name, file, database, commits)?;
+            outputs.sinks.push(SinkFile { name, file, memory });
         }
         let is_unsigned = outputs.trail.as_ref().is_some_and(Trail::is_unsigned);
         if is_unsigned || outputs.staged_length() > 0 {
@@ -194,10 +208,41 @@ impl Outputs {
         Ok(())
     }
 
+    /// Adds the points of the totals that have changed to the output of a sink, and commits them. `count` gets the totals
+    /// of the last points, and returns `None` if new ones are not due.
+    ///
+    /// # Errors
+    /// The totals cannot be counted, or the database or a file cannot be written.
+    pub(crate) fn add_totals(
+        &mut self,
+        sink: &str,
+        database: &mut Database,
+        count: impl FnOnce(&Database, &UsageTotals) -> Result<Option<TotalsPoints>, Error>,
+    ) -> Result<(), Error> {
+        let commits = self.commits;
+        let (saved, staged) = match self.sinks.iter_mut().find(|it| it.name == sink) {
+            Some(SinkFile { file, memory, .. }) => {
+                (memory.totals.get_or_insert_default(), file.staged())
+            }
+            #[cfg(feature = "otlp")]
+            None => match self.sent.as_mut().filter(|(name, _)| *name == sink) {
+                Some((_, sent)) => sent.totals_and_staged(),
+                None => return Ok(()),
+            },
+            #[cfg(not(feature = "otlp"))]
+            None => return Ok(()),
+        };
+        let Some(before) = saved.outdated(commits) else { return Ok(()) };
+        let Some(points) = count(database, before)? else { return Ok(()) };
+        staged.extend(saved.replace(commits, points));
+        self.commit_only(database, &[], &[])?;
+        self.deliver(database)
+    }
+
     /// Records that a sink failed, so that events are missing in its file.
     pub(crate) fn fail(&mut self, name: &str, reason: String) {
         if let Some(sink) = self.sinks.iter_mut().find(|sink| sink.name == name) {
-            sink.failure.get_or_insert(reason);
+            sink.memory.failure.get_or_insert(reason);
         }
     }
 
@@ -291,7 +336,7 @@ impl Outputs {
     /// # Errors
     /// The database cannot be written.
     pub fn finish(mut self, database: &mut Database) -> Result<(), Error> {
-        let has_failed = self.sinks.iter().any(|sink| sink.failure.is_some());
+        let has_failed = self.sinks.iter().any(|sink| sink.memory.failure.is_some());
         if !has_failed && !self.files().any(OutputFile::has_delivered) {
             return Ok(());
         }
@@ -313,9 +358,8 @@ impl Outputs {
         if let Some(trail) = &mut self.trail {
             outputs.push(trail.output(next)?);
         }
-        for SinkFile { file, failure, .. } in &mut self.sinks {
-            let memory =
-                failure.as_deref().map_or_else(Json::default, |why| Text::from(why).into());
+        for SinkFile { file, memory, .. } in &mut self.sinks {
+            let memory = Json::of(memory).map_err(|error| Error::Output(error.into()))?;
             outputs.push(file.output(memory)?);
         }
         #[cfg(feature = "otlp")]
@@ -362,14 +406,16 @@ fn open_sink(
     file: LockedFile,
     database: &Database,
     commits: u64,
-) -> Result<OutputFile, Error> {
+) -> Result<(OutputFile, SinkMemory), Error> {
     let name = format!("sink {name} {}", file.stored_path());
     let Some(known) = database.outputs()?.into_iter().find(|known| known.name == name) else {
-        return file.begin(name);
+        return Ok((file.begin(name)?, SinkMemory::default()));
     };
     let state: Result<FileState, _> = serde_json::from_str(known.state.get());
     let state = state.map_err(|error| Error::output(file.path(), &error.into()))?;
-    if let Ok(failure) = serde_json::from_str::<String>(state.memory.get()) {
+    let memory: Result<SinkMemory, _> = serde_json::from_str(state.memory.get());
+    let memory = memory.map_err(|error| Error::output(file.path(), &error.into()))?;
+    if let Some(failure) = &memory.failure {
         return Err(file.refuse(format!(
             "events are missing in it, as the output failed in an earlier run ({failure}); name another file"
         )));
@@ -381,5 +427,5 @@ fn open_sink(
             human::number_of(missed, "commit")
         )));
     }
-    file.resume(name, state.written, database)
+    Ok((file.resume(name, state.written, database)?, memory))
 }

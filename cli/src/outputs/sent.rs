@@ -8,6 +8,7 @@ use foldline_domain::{Digest, Json};
 use foldline_render::human;
 use serde::{Deserialize, Serialize};
 
+use super::totals::SavedTotals;
 use crate::{
     error::Error,
     sink::{Delivery, Endpoints, Sent},
@@ -20,6 +21,7 @@ struct SentState {
     begin: u64,
     /// What it has of the outbox.
     sent: Sent,
+    totals: SavedTotals,
 }
 
 /// An output of a database that a collector gets.
@@ -59,6 +61,11 @@ impl SentOutput {
         let delivery = Delivery::new(endpoints, known.sent);
         let (staged, recorded) = (Vec::new(), BTreeSet::new());
         Ok((Self { name, delivery, begin, known, committed, staged, recorded }, missed))
+    }
+
+    /// The totals of the last points, and the data for the next commit.
+    pub(super) fn totals_and_staged(&mut self) -> (&mut SavedTotals, &mut Vec<u8>) {
+        (&mut self.known.totals, &mut self.staged)
     }
 
     /// Adds lines of a log for the next commit. A signal of a log that is rewritten is added once.
@@ -103,7 +110,7 @@ impl SentOutput {
 
     /// Takes the staged data for a commit of the database.
     pub(super) fn output(&mut self) -> Result<Output, Error> {
-        self.known = SentState { begin: self.begin, sent: self.delivery.sent() };
+        (self.known.begin, self.known.sent) = (self.begin, self.delivery.sent());
         let state = Json::of(&self.known).map_err(|error| Error::Output(error.into()))?;
         let (bytes, offset) = (std::mem::take(&mut self.staged), self.committed);
         self.committed += bytes.len() as u64;

@@ -32,6 +32,8 @@ pub(crate) struct SinkOptions {
     /// Whether the run may wait for a collector that takes what it gets. Such a run delays no agent.
     #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "a file needs no patience"))]
     pub(crate) is_patient: bool,
+    /// Whether the logs are stored in a database, whose tokens and costs are emitted instead of those of each log.
+    pub(crate) is_stored: bool,
 }
 
 impl SinkOptions {
@@ -45,7 +47,17 @@ impl SinkOptions {
     pub(crate) fn new(style: TranscriptStyle, log: String, content: ContentArgs) -> Self {
         let (variables, arrival) = (Variables::of_process(), Arrival::Unknown);
         let wake = Wake::default();
-        Self { style, log, content, variables, arrival, agent: None, wake, is_patient: false }
+        Self {
+            style,
+            log,
+            content,
+            variables,
+            arrival,
+            agent: None,
+            wake,
+            is_patient: false,
+            is_stored: false,
+        }
     }
 }
 

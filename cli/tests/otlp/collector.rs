@@ -124,3 +124,11 @@ pub(super) fn signals<'b>(bodies: impl Iterator<Item = &'b Value>) -> [Vec<Strin
     found.iter_mut().for_each(|found| found.sort());
     found
 }
+
+/// The same without the points of tokens and costs, which an ingest counts in its database.
+pub(super) fn without_usage([spans, records, mut points]: [Vec<String>; 3]) -> [Vec<String>; 3] {
+    points.retain(|point| {
+        !["gen_ai.client.token.usage", "foldline.cost"].iter().any(|it| point.contains(it))
+    });
+    [spans, records, points]
+}

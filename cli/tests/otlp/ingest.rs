@@ -1,8 +1,9 @@
 //! `ingest --sink otlp=http://..`: the collector gets everything that is added, once.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Output,
     sync::{
         Arc,
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    collector::{Collector, Request, signals, status, taken},
+    collector::{Collector, Request, signals, status, taken, without_usage},
     example, foldline, stderr,
 };
 
@@ -67,12 +68,12 @@ impl Growing {
         self.grow(self.lines());
         let file = self.path("expected");
         self.ingest("expected.db", &["--final", "--sink", &format!("otlp={}", file.display())]);
-        signals(super::lines(&file).iter())
+        without_usage(signals(super::lines(&file).iter()))
     }
 }
 
 fn received(requests: &[Request]) -> [Vec<String>; 3] {
-    signals(requests.iter().map(|request| &request.body))
+    without_usage(signals(requests.iter().map(|request| &request.body)))
 }
 
 fn said(output: &Output) -> String {
@@ -250,4 +251,105 @@ fn a_rewritten_document_is_sent_once() {
     let [mut spans, ..] = received(&collector.requests());
     spans.dedup_by_key(|span| serde_json::from_str::<Value>(span).unwrap()["spanId"].to_string());
     assert_eq!(spans.len(), second);
+}
+
+/// The totals of points: tokens of input and output, and costs by basis. Cumulative points replace earlier ones.
+fn totals(bodies: &[Value]) -> BTreeMap<String, f64> {
+    let (mut last, mut sums) = (BTreeMap::new(), BTreeMap::new());
+    for body in bodies {
+        let resource = &body["resourceMetrics"][0];
+        let metric = &resource["scopeMetrics"][0]["metrics"][0];
+        let (data, value) = match metric["name"].as_str() {
+            Some("gen_ai.client.token.usage") => (&metric["histogram"], "sum"),
+            Some("foldline.cost") => (&metric["sum"], "asDouble"),
+            _ => continue,
+        };
+        let point = &data["dataPoints"][0];
+        let attributes = point["attributes"].as_array().unwrap();
+        let kind = attributes.last().unwrap()["value"]["stringValue"].as_str().unwrap().to_owned();
+        let value = point[value].as_f64().unwrap();
+        if data["aggregationTemporality"] == 1 {
+            *sums.entry(kind).or_default() += value;
+        } else {
+            last.insert(format!("{} {}", resource["resource"], point["attributes"]), (kind, value));
+        }
+    }
+    last.into_values().for_each(|(kind, value)| *sums.entry(kind).or_default() += value);
+    sums
+}
+
+/// The same of `usage`.
+fn used(db: &str) -> BTreeMap<String, f64> {
+    let usage = foldline(&["usage", "--db", db, "--by", "session", "--format", "json"]);
+    let rows: Value = serde_json::from_slice(&{ usage }.output().unwrap().stdout).unwrap();
+    let mut sums = BTreeMap::new();
+    for row in rows.as_array().unwrap() {
+        for (key, kind) in [("input_tokens", "input"), ("output_tokens", "output")] {
+            *sums.entry(kind.to_owned()).or_default() += row[key].as_f64().unwrap_or_default();
+        }
+        if let Some(cost) = row["cost_usd"].as_f64().filter(|cost| *cost > 0.0) {
+            *sums.entry(row["cost_basis"].as_str().unwrap().to_owned()).or_default() += cost;
+        }
+    }
+    sums
+}
+
+fn assert_same(points: &BTreeMap<String, f64>, used: &BTreeMap<String, f64>) {
+    assert!(points.keys().eq(used.keys()), "{points:?} {used:?}");
+    for (points, used) in points.values().zip(used.values()) {
+        assert!((points - used).abs() < 1e-9, "{points} {used}");
+    }
+}
+
+/// Two logs of Claude Code contain the same message, as those of a fork do: it counts once, as in `usage`.
+#[test]
+fn tokens_and_costs_are_those_of_the_database() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/claude-session");
+    for preference in ["cumulative", "delta"] {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        fs::create_dir(at("logs")).unwrap();
+        let collector = Collector::start(|_, _| taken());
+        let ingest = |copy: bool| {
+            for log in fs::read_dir(&fixtures).unwrap().map(|log| log.unwrap().path()) {
+                let name = log.file_name().unwrap().to_str().unwrap();
+                let text = fs::read_to_string(&log).unwrap();
+                fs::write(at(&format!("logs/{name}")), &text).unwrap();
+                if copy {
+                    let fork = text.replace("\"sessionId\":\"", "\"sessionId\":\"fork-");
+                    fs::write(at(&format!("logs/fork-{name}")), fork).unwrap();
+                }
+            }
+            let sink = format!("otlp={}", collector.address);
+            let mut ingest = foldline(&["ingest", &at("logs"), "--db", &at("db"), "--sink", &sink]);
+            ingest.env("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", preference);
+            ingest.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+            let output = ingest.output().unwrap();
+            assert!(output.status.success(), "{}", stderr(&output));
+            let requests = collector.requests();
+            requests.iter().flat_map(|request| apart(&request.body)).collect::<Vec<_>>()
+        };
+        let first = ingest(false);
+        assert_same(&totals(&first), &used(&at("db")));
+        let again = ingest(false);
+        assert_eq!(totals(&again), totals(&first));
+        assert_same(&totals(&ingest(true)), &used(&at("db")));
+        assert!(totals(&again)["input"] > 0.0);
+    }
+}
+
+/// Requests with one metric each.
+fn apart(body: &Value) -> Vec<Value> {
+    let mut found = Vec::new();
+    for resource in body["resourceMetrics"].as_array().into_iter().flatten() {
+        for scope in resource["scopeMetrics"].as_array().unwrap() {
+            for metric in scope["metrics"].as_array().unwrap() {
+                found.push(json!({"resourceMetrics": [{
+                    "resource": resource["resource"],
+                    "scopeMetrics": [{"metrics": [metric]}],
+                }]}));
+            }
+        }
+    }
+    found
 }

@@ -20,6 +20,7 @@ mod protobuf;
 #[cfg(feature = "otlp")]
 mod queue;
 mod resource;
+mod totals;
 mod variables;
 
 use std::borrow::Cow;
@@ -40,6 +41,7 @@ use super::kind::{ContentArgs, SinkOptions, Writer};
 pub(crate) use agent::AgentSpan;
 pub(crate) use arrival::Arrival;
 pub(crate) use closing::Wake;
+pub(crate) use totals::points;
 pub(crate) use variables::Variables;
 
 /// The consumer that writes lines of OTLP/JSON.
@@ -57,6 +59,7 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
     let scope = options.variables.trace_scope().unwrap_or_default();
     let (arrival, wake, agent) = (options.arrival, options.wake.clone(), options.agent.clone());
     let caller = agent.as_ref().map(AgentSpan::as_caller);
+    let is_stored = options.is_stored;
     let session = move || {
         let session = Otlp::default()
             .with_prices(Cow::Borrowed(Prices::builtin()))
@@ -64,6 +67,7 @@ pub(super) fn emitter(options: &SinkOptions, writer: Writer) -> DynEmitter {
             .with_trace_scope(scope)
             .with_caller(caller.clone());
         let session = if content { session.with_content() } else { session };
+        let session = if is_stored { session.without_usage_points() } else { session };
         Arriving { session, arrival }
     };
     match redact {

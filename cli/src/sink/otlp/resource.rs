@@ -23,8 +23,8 @@ pub(super) fn of_this_machine(resource: Resource) -> Resource {
     }
 }
 
-/// 32 random hexadecimal digits as a UUID of version 4.
-fn uuid(digits: &str) -> String {
+/// 32 hexadecimal digits as a UUID of version 4.
+pub(super) fn uuid(digits: &str) -> String {
     let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
     format!("{}-{}-4{}-8{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
 }

@@ -44,6 +44,7 @@ impl Variables {
         self.temporality()?;
         self.trace_scope()?;
         self.idle()?;
+        self.export_interval()?;
         self.pairs(RESOURCE_ATTRIBUTES).map(drop)
     }
 
@@ -75,6 +76,14 @@ impl Variables {
         seconds.ok_or_else(|| Error::WrongUse(format!("{IDLE} is a number of seconds, at least 1")))
     }
 
+    /// The time between points of metrics while logs are followed.
+    pub(crate) fn export_interval(&self) -> Result<Duration, Error> {
+        let millis = self.get(EXPORT_INTERVAL).map_or(Some(60_000), |millis| millis.parse().ok());
+        millis.map(Duration::from_millis).ok_or_else(|| {
+            Error::WrongUse(format!("{EXPORT_INTERVAL} is a number of milliseconds"))
+        })
+    }
+
     /// The span that the program was started in. One that is not valid is ignored, as its specification demands.
     pub(super) fn caller(&self) -> Option<TraceParent> {
         let caller: TraceParent = self.get(TRACEPARENT)?.parse().ok()?;
@@ -99,6 +108,7 @@ impl Variables {
 
 const RESOURCE_ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const TEMPORALITY: &str = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
+const EXPORT_INTERVAL: &str = "OTEL_METRIC_EXPORT_INTERVAL";
 const IDLE: &str = "FOLDLINE_OTLP_IDLE";
 /// The name of the variable for a span that a program is started in.
 pub(super) const TRACEPARENT: &str = "TRACEPARENT";

@@ -184,7 +184,8 @@ fn ingest_once(
     db: &Path,
 ) -> Result<(Summary, Totals), Error> {
     let style = TranscriptStyle::new(width(None));
-    let options = SinkOptions::new(style, String::new(), args.content);
+    let options =
+        SinkOptions { is_stored: true, ..SinkOptions::new(style, String::new(), args.content) };
     let sinks: Vec<_> = args
         .sinks
         .iter()
@@ -338,6 +339,9 @@ fn read_all(
     mut writer: Writer,
 ) -> Result<(Database, Summary), Error> {
     parallel::read_all(reading, plans, jobs, &mut writer)?;
+    for sink in reading.sinks.iter().filter(|sink| sink.can_be_sent) {
+        writer.add_totals(sink.name, &reading.options, args.follow)?;
+    }
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
         let written = write_whole(path, metrics(&*database)?.as_bytes());

@@ -3,8 +3,10 @@
 use foldline::ledger::{Commit, Ledger as _, Receipt};
 use foldline_database::{
     Rows,
+    query::SessionFilter,
     sqlite::{Database, Replacement},
 };
+use foldline_domain::Timestamp;
 use indicatif::ProgressBar;
 
 use super::{
@@ -14,8 +16,10 @@ use super::{
     summary::{Skipped, Summary},
 };
 use crate::{
+    answer::status,
     error::Error,
     outputs::{Outputs, OutputsState},
+    sink::{SinkOptions, totals_points},
 };
 
 /// The bytes of logs per write, unless one commit has more.
@@ -169,6 +173,28 @@ impl Writer {
         self.summary.receipt = receipt;
         self.outputs.restore(outputs);
         Ok(())
+    }
+
+    /// Adds the tokens and costs of the whole database to the output of a sink for OpenTelemetry, if they have changed;
+    /// while logs are followed, at most once in an interval.
+    pub(super) fn add_totals(
+        &mut self,
+        sink: &str,
+        options: &SinkOptions,
+        is_following: bool,
+    ) -> Result<(), Error> {
+        self.flush()?;
+        self.commit_ahead()?;
+        let interval = options.variables.export_interval()?;
+        self.outputs.add_totals(sink, &mut self.database, |database, before| {
+            let now = Timestamp::from_millis(status::now());
+            let age = before.made_at().and_then(|made| now.millis_since(made));
+            if is_following && age.is_some_and(|age| u128::from(age) < interval.as_millis()) {
+                return Ok(None);
+            }
+            let sessions = database.usage(&SessionFilter::default())?;
+            totals_points(&sessions, before, options, database.path(), now).map(Some)
+        })
     }
 
     /// Writes the rest.
