@@ -12,7 +12,7 @@ use foldline_domain::{
 
 use super::{
     Parameter, Row, Store, StoreError, StoredEntry, Warned,
-    query::{sum, with_companions},
+    query::{counts, sum, with_companions},
     read::warning_kind,
 };
 
@@ -303,7 +303,7 @@ impl dyn Store + '_ {
     }
 
     fn usage_of(&self, session: i64) -> Result<BTreeMap<String, TokenUsage>, StoreError> {
-        let counts = [
+        let tokens = [
             "input_tokens",
             "output_tokens",
             "cache_read_tokens",
@@ -312,11 +312,12 @@ impl dyn Store + '_ {
             "reasoning_tokens",
             "web_searches",
         ];
-        let columns = format!("model, {}, sum(cost_usd)", counts.map(sum).join(", "));
+        let columns = format!("model, {}, sum(cost_usd)", tokens.map(sum).join(", "));
         let mut used = BTreeMap::new();
+        let logs = with_companions(&self.dialect().parameter(1));
         let sql = format!(
-            "SELECT {columns} FROM usage WHERE session IN ({}) GROUP BY model",
-            with_companions(&self.dialect().parameter(1))
+            "SELECT {columns} FROM message_usage WHERE session IN ({logs}) AND {} GROUP BY model",
+            counts(&logs)
         );
         self.rows(&sql, &[Parameter::Integer(session)], &mut |row| {
             used.insert(row.get(0)?, row.tokens(1)?);

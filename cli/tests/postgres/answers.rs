@@ -1,6 +1,12 @@
 //! The answers of a PostgreSQL database are those of a SQLite database with the same commits.
 
-use std::{collections::BTreeSet, fmt::Debug, fs, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    fs,
+    path::Path,
+    sync::Arc,
+};
 
 use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts, SourceName};
 use foldline_database::{
@@ -8,6 +14,7 @@ use foldline_database::{
     postgres::Postgres,
     query::{Period, SearchTerms, SessionFilter, SessionName, SessionOrder, StateFilter},
     sqlite::{DEFAULT_WAIT, Database},
+    usage::{SessionUsage, UsedFor, priced},
 };
 use foldline_domain::{
     ActionType, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
@@ -143,6 +150,23 @@ pub(super) fn compare_whole(one: &dyn Store, other: &dyn Store) {
     compare_sessions(one, other, whole, 400);
 }
 
+/// The messages in the time of a filter, of the sessions that are chosen in an answer, with their costs.
+fn costs<'s>(
+    sessions: &'s [SessionUsage],
+    chosen: &[SessionUsage],
+    filter: &SessionFilter,
+) -> Vec<(usize, &'s UsedFor, Option<f64>)> {
+    let places =
+        sessions.iter().enumerate().map(|(place, session)| (std::ptr::from_ref(session), place));
+    let places: BTreeMap<_, _> = places.collect();
+    let messages = priced(sessions, Prices::builtin())
+        .map(|row| (places[&std::ptr::from_ref(row.session)], row));
+    messages
+        .filter(|(place, row)| chosen[*place].is_chosen && filter.period.has(row.message.of.at))
+        .map(|(place, row)| (place, &row.message.of, row.cost.map(|cost| cost.usd)))
+        .collect()
+}
+
 /// Compares all answers that are about sessions; searches every so many words.
 fn compare_sessions(
     sqlite: &dyn Store,
@@ -178,6 +202,14 @@ fn compare_sessions(
         for failure in sqlite.failures(filter).unwrap().iter().take(20) {
             same!(successes_after(failure, filter));
         }
+        let usage = sqlite.usage(filter).unwrap();
+        assert_equal(&format!("usage {filter:?}"), &usage, &postgres.usage(filter).unwrap());
+        let all = sqlite.usage(&SessionFilter::default()).unwrap();
+        assert_equal(
+            &format!("usage {filter:?}"),
+            &costs(&usage, &usage, filter),
+            &costs(&all, &usage, filter),
+        );
         let tasks = |store: &dyn Store| rounded(&store.tasks(filter).unwrap());
         assert_equal(&format!("tasks {filter:?}"), &tasks(sqlite), &tasks(postgres));
     }

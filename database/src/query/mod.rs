@@ -56,4 +56,5 @@ pub use self::{
 pub(super) use self::{
     companions::with_companions,
     sql::{LATEST, sum},
+    usage::counts,
 };

@@ -13,11 +13,31 @@ use super::{
 };
 use crate::{
     NOT_STATED, Row, Store, StoreError,
+    parameters::Parameters,
     usage::{MessageUsage, SessionUsage, UsedFor, count_once},
 };
 
-/// Each message counts once, as in the view `usage`, which compares the sessions of a message again for each of them.
-///
+/// Whether a row of `message_usage`, of one of these sessions, counts: each message counts once, as in the view `usage`, which
+/// compares the sessions of all messages.
+pub(crate) fn counts(sessions: &str) -> String {
+    format!(
+        "CASE WHEN message_id = '' THEN TRUE
+              WHEN message_id LIKE '{OF_THREAD}%'
+              THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
+              ELSE (message_id, session) IN (
+                  SELECT message_id, session FROM (
+                      SELECT message_id, session, row_number() OVER (
+                          PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST,
+                          sum(coalesce(cost_usd, 0)) DESC, min(used_at), session
+                      ) AS place
+                      FROM message_usage
+                      WHERE message_id <> ''
+                      AND message_id IN (SELECT message_id FROM message_usage WHERE session IN ({sessions}))
+                      GROUP BY message_id, session
+                  ) AS told WHERE place = 1) END"
+    )
+}
+
 /// Joins to `sessions` the tokens and the `logged` and `estimated` costs of the sessions in a relation with the columns
 /// `session`, `whole` and `root`, each with that root. If the logs state the cost of a whole session, apart from its
 /// tokens, nothing of it is estimated, nor is what the view `windowed_usage` has.
@@ -34,35 +54,30 @@ pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
                      SELECT session, {input} AS input_tokens, {output} AS output_tokens, {used} AS tokens,
                             sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
                             count(cost_usd) AS logged, count(estimated) AS estimated,
-                            count(*) FILTER (WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)
-                                AS costs
+                            count(*) FILTER (WHERE {IS_OF_WHOLE}) AS costs
                      FROM (SELECT *, CASE WHEN cost_usd IS NULL AND (session, message_id, model, used_at) NOT IN (SELECT * FROM windowed_usage)
                                            THEN {estimated_cost} END AS estimated FROM message_usage
-                           WHERE session IN (SELECT session FROM {rows}) AND CASE
-                               WHEN message_id = '' THEN TRUE
-                               WHEN message_id LIKE '{OF_THREAD}%'
-                               THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
-                               ELSE (message_id, session) IN (
-                               SELECT message_id, session FROM (
-                                   SELECT message_id, session, row_number() OVER (
-                                       PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST, sum(coalesce(cost_usd, 0)) DESC, min(used_at), session
-                                   ) AS place
-                                   FROM message_usage
-                                   WHERE message_id <> ''
-                                   AND message_id IN (SELECT message_id FROM message_usage
-                                                      WHERE session IN (SELECT session FROM {rows}))
-                                   GROUP BY message_id, session
-                               ) AS told WHERE place = 1) END) AS used
+                           WHERE session IN (SELECT session FROM {rows}) AND {counts}) AS used
                      GROUP BY session) AS stored
                  JOIN {rows} ON {rows}.session = stored.session
                  GROUP BY root, {rows}.whole) AS each_session
              GROUP BY root) AS sums ON sums.root = sessions.id",
+        counts = counts(&format!("SELECT session FROM {rows}")),
         input = sum("input_tokens"),
         output = sum("output_tokens"),
         tokens = sum("tokens"),
         used = sum("coalesce(input_tokens, 0) + coalesce(output_tokens, 0)"),
     )
 }
+
+/// The columns of a row of `message_usage`.
+const COLUMNS: &str =
+    "session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, web_searches, cost_usd";
+
+/// A row of `message_usage` that states what a session cost as a whole.
+const IS_OF_WHOLE: &str =
+    "(cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)";
 
 /// The basis of a cost, from the numbers of logged and estimated costs.
 pub(super) fn basis(logged: &str, estimated: &str) -> String {
@@ -77,7 +92,8 @@ impl dyn Store + '_ {
     ///
     /// The filter chooses sessions, each with all its parts, which have the project, the branch and the task of the session
     /// that a person began; a session with a name is chosen with its own parts. The time and the model of the filter are
-    /// those of messages, of which the caller chooses.
+    /// those of messages, of which the caller chooses: the answer has the messages of the chosen sessions in that time, and
+    /// those that decide where they count, and what they cost.
     pub fn usage(&self, filter: &SessionFilter) -> Result<Vec<SessionUsage>, StoreError> {
         let mut parameters = self.parameters();
         let chosen = SessionFilter { period: Period::ALL, model: None, ..filter.clone() };
@@ -114,12 +130,13 @@ impl dyn Store + '_ {
             .collect();
         // A message counts in one of the logs; the usage of a companion then belongs to its session.
         let mut companions: BTreeMap<i64, (usize, SessionUsage)> = BTreeMap::new();
-        let sql = "SELECT session, message_id, model, used_at, input_tokens, output_tokens, cache_read_tokens,
-                          cache_write_tokens, cache_write_1h_tokens, reasoning_tokens, web_searches,
-                          cost_usd,
-                          (session, message_id, model, used_at) IN (SELECT * FROM windowed_usage)
-                   FROM message_usage ORDER BY session, message_id, model, used_at";
-        self.answer(sql, &self.parameters(), |row| {
+        let is_chosen = |id: &i64| places.get(id).and_then(|at| Some(sessions.get(*at)?.is_chosen));
+        let logs = sessions.iter().any(|session| !session.is_chosen).then(|| {
+            let all = places.keys().map(|id| (id, id)).chain(&wholes);
+            all.filter(|(_, whole)| is_chosen(whole) == Some(true)).map(|(log, _)| *log).collect()
+        });
+        let (sql, parameters) = self.messages(filter.period, logs);
+        self.answer(&sql, &parameters, |row| {
             let id = row.get::<i64>(0)?;
             let session = match wholes.get(&id) {
                 None => places.get(&id).and_then(|place| sessions.get_mut(*place)),
@@ -150,6 +167,47 @@ impl dyn Store + '_ {
 }
 
 impl dyn Store + '_ {
+    /// A query for the messages of a time in these logs, or in all: those that are asked about, and their copies in other
+    /// logs.
+    fn messages(
+        &self,
+        Period { start, end }: Period,
+        logs: Option<Vec<i64>>,
+    ) -> (String, Parameters) {
+        let mut parameters = self.parameters();
+        let mut asked = Vec::new();
+        if (Period { start, end }) != Period::ALL {
+            let (start, end) = (parameters.add(start), parameters.add(end));
+            // What is not in the period may still state that the cost of a session includes what is.
+            asked.push(format!(
+                "(used_at >= {start} AND used_at < {end} OR used_at = {NOT_STATED} OR {IS_OF_WHOLE})"
+            ));
+        }
+        if let Some(logs) = logs {
+            let logs: Vec<_> = logs.iter().map(i64::to_string).collect();
+            parameters.add(format!("[{}]", logs.join(",")));
+            asked.push(format!("session IN ({})", self.dialect().ids(parameters.values.len())));
+        }
+        let asked = asked.join(" AND ");
+        let rows = |condition: &str| format!("SELECT {COLUMNS} FROM message_usage {condition}");
+        let rows = match asked.is_empty() {
+            true => rows(""),
+            false => [
+                rows(&format!("WHERE {asked}")),
+                rows(&format!(
+                    "WHERE ({asked}) IS NOT TRUE AND message_id IN (
+                         SELECT message_id FROM message_usage WHERE message_id <> '' AND {asked})"
+                )),
+            ]
+            .join(" UNION ALL "),
+        };
+        let sql = format!(
+            "SELECT {COLUMNS}, (session, message_id, model, used_at) IN (SELECT * FROM windowed_usage)
+             FROM ({rows}) AS used ORDER BY session, message_id, model, used_at"
+        );
+        (sql, parameters)
+    }
+
     /// The titles of sessions, by the agents' ids; of several logs of one session, that of the first that has one.
     pub fn titles(&self) -> Result<BTreeMap<String, String>, StoreError> {
         let sql = format!(
