@@ -1,6 +1,7 @@
 //! PostgreSQL as the store: the same rows, the same answers, the same rules of a ledger as with SQLite.
 
 mod answers;
+mod dashboard;
 mod program;
 mod removal;
 mod server;
