@@ -1,7 +1,8 @@
-//! The views of a PostgreSQL database have the figures of the program.
+//! The views of a PostgreSQL database have the figures of the program, and the dashboard reads them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     path::Path,
 };
 
@@ -212,4 +213,67 @@ fn sessions_files_and_tools_are_those_of_the_program() {
     let columns = ["tool", "calls", "failures"];
     let view = "SELECT tool, count(*), count(*) FILTER (WHERE is_failure) FROM foldline.call GROUP BY tool";
     assert_same("tools", rows(&mut client, view), cells(&tools, &columns));
+}
+
+/// A query of the dashboard as Grafana sends it: all time, and these values of the variables.
+fn expanded(sql: &str, variables: &BTreeMap<String, String>) -> String {
+    let mut expanded = String::new();
+    let mut rest = sql;
+    while let Some((before, after)) = rest.split_once("$__") {
+        let (name, arguments) = after.split_once('(').unwrap();
+        let (arguments, behind) = arguments.split_once(')').unwrap();
+        let column = arguments.split(',').next().unwrap();
+        expanded += before;
+        expanded += &match name {
+            "timeFilter" => {
+                format!("{column} BETWEEN '1971-01-01T00:00:00Z' AND '2100-01-01T00:00:00Z'")
+            }
+            "timeGroupAlias" => {
+                format!("floor(extract(epoch from {column})/86400)*86400 AS \"time\"")
+            }
+            _ => panic!("{name}"),
+        };
+        rest = behind;
+    }
+    expanded += rest;
+    for (name, values) in variables {
+        expanded = expanded.replace(&format!("${name}"), values);
+    }
+    assert!(!expanded.contains('$'), "{expanded}");
+    expanded
+}
+
+#[test]
+#[cfg_attr(not(has_postgres), ignore = "needs postgres")]
+fn every_query_of_the_dashboard_has_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, mut client) = filled(folder.path());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../database/grafana/foldline.json");
+    let dashboard: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let variables = dashboard["templating"]["list"].as_array().unwrap();
+    let variables = variables.iter().filter(|variable| variable["type"] == "query");
+    let variables: BTreeMap<String, String> = variables
+        .map(|variable| {
+            let found = rows(&mut client, variable["query"].as_str().unwrap());
+            let values = found
+                .iter()
+                .map(|row| format!("'{}'", row[0].as_ref().unwrap().replace('\'', "''")));
+            (variable["name"].as_str().unwrap().to_owned(), values.collect::<Vec<_>>().join(","))
+        })
+        .collect();
+    assert_eq!(variables["user"], "'ada','o''neil','unknown'");
+    let panels = dashboard["panels"].as_array().unwrap();
+    assert!(panels.len() > 10);
+    for panel in panels {
+        let sql = panel["targets"][0]["rawSql"].as_str().unwrap();
+        // Grafana has no search path.
+        let found = rows(&mut client, &expanded(sql, &variables));
+        let known = found.iter().flatten().flatten().count();
+        assert!(known > 0, "{}: {found:?}", panel["title"]);
+        let nobody =
+            BTreeMap::from_iter(variables.keys().map(|name| (name.clone(), "'nobody'".to_owned())));
+        let found = rows(&mut client, &expanded(sql, &nobody));
+        let known = found.iter().flatten().flatten().filter(|value| *value != "0").count();
+        assert_eq!(known, 0, "{}: {found:?}", panel["title"]);
+    }
 }
