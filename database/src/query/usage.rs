@@ -19,12 +19,15 @@ use crate::{
 
 /// Whether a row of `message_usage`, of one of these sessions, counts: each message counts once, as in the view `usage`, which
 /// compares the sessions of all messages.
+///
+/// No value of `IN` and no `NOT IN` is asked for, only conditions: SQLite would read all of a list for each message that is
+/// not in it, to know whether the value is `NULL`.
 pub(crate) fn counts(sessions: &str) -> String {
     format!(
-        "CASE WHEN message_id = '' THEN TRUE
-              WHEN message_id LIKE '{OF_THREAD}%'
-              THEN (message_id, session) NOT IN (SELECT message_id, session FROM copied_usage)
-              ELSE (message_id, session) IN (
+        "(message_id = ''
+          OR message_id LIKE '{OF_THREAD}%'
+             AND CASE WHEN (message_id, session) IN (SELECT message_id, session FROM copied_usage) THEN FALSE ELSE TRUE END
+          OR message_id NOT LIKE '{OF_THREAD}%' AND (message_id, session) IN (
                   SELECT message_id, session FROM (
                       SELECT message_id, session, row_number() OVER (
                           PARTITION BY message_id ORDER BY sum(CAST(output_tokens AS DOUBLE PRECISION)) DESC NULLS LAST,
@@ -34,7 +37,7 @@ pub(crate) fn counts(sessions: &str) -> String {
                       WHERE message_id <> ''
                       AND message_id IN (SELECT message_id FROM message_usage WHERE session IN ({sessions}))
                       GROUP BY message_id, session
-                  ) AS told WHERE place = 1) END"
+                  ) AS told WHERE place = 1))"
     )
 }
 
@@ -55,8 +58,8 @@ pub(super) fn sums(estimated_cost: &str, rows: &str) -> String {
                             sum(coalesce(cost_usd, estimated)) AS cost_usd, sum(cost_usd) AS logged_usd,
                             count(cost_usd) AS logged, count(estimated) AS estimated,
                             count(*) FILTER (WHERE {IS_OF_WHOLE}) AS costs
-                     FROM (SELECT *, CASE WHEN cost_usd IS NULL AND (session, message_id, model, used_at) NOT IN (SELECT * FROM windowed_usage)
-                                           THEN {estimated_cost} END AS estimated FROM message_usage
+                     FROM (SELECT *, CASE WHEN cost_usd IS NOT NULL OR {IS_IN_WINDOW} THEN NULL
+                                           ELSE {estimated_cost} END AS estimated FROM message_usage
                            WHERE session IN (SELECT session FROM {rows}) AND {counts}) AS used
                      GROUP BY session) AS stored
                  JOIN {rows} ON {rows}.session = stored.session
@@ -78,6 +81,10 @@ const COLUMNS: &str =
 /// A row of `message_usage` that states what a session cost as a whole.
 const IS_OF_WHOLE: &str =
     "(cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL)";
+
+/// A row of `message_usage` whose cost a log of its tree states as that of a time.
+const IS_IN_WINDOW: &str =
+    "(session, message_id, model, used_at) IN (SELECT * FROM windowed_usage)";
 
 /// The basis of a cost, from the numbers of logged and estimated costs.
 pub(super) fn basis(logged: &str, estimated: &str) -> String {
@@ -202,7 +209,7 @@ impl dyn Store + '_ {
             .join(" UNION ALL "),
         };
         let sql = format!(
-            "SELECT {COLUMNS}, (session, message_id, model, used_at) IN (SELECT * FROM windowed_usage)
+            "SELECT {COLUMNS}, CASE WHEN {IS_IN_WINDOW} THEN TRUE ELSE FALSE END
              FROM ({rows}) AS used ORDER BY session, message_id, model, used_at"
         );
         (sql, parameters)

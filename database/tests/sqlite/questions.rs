@@ -1,5 +1,13 @@
 //! Questions to a database of three sessions.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
 use foldline_database::{
     Store,
     query::*,
@@ -145,4 +153,29 @@ fn the_view_of_costs_has_the_price_of_the_day() {
     assert_eq!(costs, [10.0, 2.0]);
     let session = database.session_row(1).unwrap().unwrap();
     assert_eq!(session.cost_usd, Some(12.0));
+}
+
+/// The work of an answer about two logs with the same messages: how often SQLite asked whether to go on.
+fn work(messages: i64) -> u32 {
+    let folder = tempfile::tempdir().unwrap();
+    let mut database = database(&folder);
+    let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+                INSERT INTO message_usage SELECT id, 'copied' || i, 'gpt-5', 0, 10, 5, NULL, NULL, NULL, NULL, NULL, NULL, 0
+                FROM n, sessions WHERE id < 3";
+    database.connection().execute(fill, [messages]).unwrap();
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&asked);
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    database.stop_when(Duration::MAX, Box::new(count)).unwrap();
+    assert_eq!(database.sessions(&SessionFilter::default(), SessionOrder::Cost).unwrap().len(), 3);
+    asked.load(Ordering::Relaxed)
+}
+
+#[test]
+fn costs_are_found_in_a_time_that_grows_with_the_messages() {
+    let (some, more) = (work(1_000), work(4_000));
+    assert!(some > 0 && more < some * 6, "{some} and {more}");
 }
