@@ -20,6 +20,7 @@ use foldline_domain::{
     ActionType, DomainEvent, Located, NormalizedEntry, NormalizedEntryType, Position, Session,
     TokenUsage, ToolUse, pricing::Prices,
 };
+use postgres::{Client, NoTls};
 
 use super::server::Server;
 use crate::hostile::events_of;
@@ -368,7 +369,8 @@ pub(super) fn fill(sqlite: &mut Database, postgres: &mut Postgres) {
 fn answers_are_those_of_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let mut sqlite = Database::open(&folder.path().join("db"), DEFAULT_WAIT).unwrap();
-    let mut postgres = Postgres::open(&Server::get().database()).unwrap();
+    let address = Server::get().database();
+    let mut postgres = Postgres::open(&address).unwrap();
     fill(&mut sqlite, &mut postgres);
     assert_eq!(sqlite.limits("codex").unwrap().len(), 3);
     compare(&sqlite, &postgres);
@@ -393,4 +395,12 @@ fn answers_are_those_of_sqlite() {
     sqlite.estimate_with(Arc::clone(&prices)).unwrap();
     postgres.estimate_with(prices).unwrap();
     compare(&sqlite, &postgres);
+    // Parts of words are found with the indices of the extension, and without them.
+    let mut client = Client::connect(&address, NoTls).unwrap();
+    let uses = "SET enable_seqscan = off;
+                EXPLAIN SELECT id FROM foldline.entries WHERE lower(content COLLATE \"C\") LIKE '%part%'";
+    let plan = format!("{:?}", client.simple_query(uses).unwrap());
+    assert!(plan.contains("entries_by_parts"), "{plan}");
+    client.batch_execute("DROP EXTENSION pg_trgm CASCADE").unwrap();
+    compare_whole(&sqlite, &postgres);
 }

@@ -4,12 +4,25 @@
 #![doc = include_str!("schema.sql")]
 //! ```
 
-use postgres::Client;
+use postgres::{Client, Transaction, error::SqlState};
+use tracing::info;
 
 use super::error::{PostgresError, PostgresFailure};
 
 /// The migrations from version 0 to 1, and so on. Never changed after a release.
 const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+
+/// Indices of the parts of texts and paths. Without them, a search for what is not a word reads every text.
+const TRIGRAMS: &str = "
+    CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA foldline;
+    DO $$ BEGIN
+        EXECUTE format('SET LOCAL search_path = foldline, %s',
+                       (SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_trgm'));
+    END $$;
+    CREATE INDEX entries_by_parts ON entries USING gin (lower(content COLLATE \"C\") gin_trgm_ops,
+        lower(output COLLATE \"C\") gin_trgm_ops, lower(metadata COLLATE \"C\") gin_trgm_ops);
+    CREATE INDEX tool_calls_by_parts ON tool_calls USING gin (lower(action COLLATE \"C\") gin_trgm_ops,
+        lower(reason COLLATE \"C\") gin_trgm_ops)";
 
 /// The number of an advisory lock: only one program migrates at a time.
 const LOCK: i64 = i64::from_be_bytes(*b"foldline");
@@ -50,6 +63,7 @@ pub(super) fn migrate(client: &mut Client, name: &str) -> Result<(), PostgresErr
         for sql in steps {
             step.batch_execute(sql)?;
         }
+        add_trigrams(&mut step)?;
         step.execute("UPDATE schema_version SET version = $1", &[&known()])?;
         step.commit()?;
         Ok(None)
@@ -57,5 +71,24 @@ pub(super) fn migrate(client: &mut Client, name: &str) -> Result<(), PostgresErr
     match migrate().map_err(fail)? {
         Some(found) => Err(PostgresError::Newer { name: name.to_owned(), found, known: known() }),
         None => Ok(()),
+    }
+}
+
+/// Adds the indices of trigrams, unless the server does not have the extension, or the user may not create it.
+fn add_trigrams(step: &mut Transaction<'_>) -> Result<(), PostgresFailure> {
+    let mut part = step.transaction()?;
+    let Err(error) = part.batch_execute(TRIGRAMS) else { return Ok(part.commit()?) };
+    part.rollback()?;
+    let is_missing = [
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::FEATURE_NOT_SUPPORTED,
+        SqlState::UNDEFINED_FILE,
+    ];
+    match error.code() {
+        Some(code) if is_missing.contains(code) => {
+            info!(%error, "no indices of trigrams");
+            Ok(())
+        }
+        _ => Err(error.into()),
     }
 }

@@ -12,6 +12,8 @@ use super::{
     sql::FAILURES,
     word_search::{WordSearch, whole_text},
 };
+#[cfg(feature = "postgres")]
+use crate::Dialect;
 use crate::{Store, StoreError, parameters::Parameters};
 
 /// An entry of one of several sessions.
@@ -246,6 +248,8 @@ impl dyn Store + '_ {
             format!("({})", texts.map(|text| format!("has_text({text}, {term})")).join(" OR "))
         };
         let mut conditions: Vec<_> = terms.iter().map(has).collect();
+        #[cfg(feature = "postgres")]
+        conditions.extend(terms.iter().filter_map(|term| may_contain(term, &mut parameters)));
         if without_words {
             let WordSearch { from, condition, .. } = WordSearch::phrases(terms, &mut parameters);
             conditions.push(format!(
@@ -322,4 +326,30 @@ impl dyn Store + '_ {
         );
         self.ask(&sql, &parameters)
     }
+}
+
+/// A condition that all entries fulfil whose texts contain a term, which the indices of trigrams answer; `None` if only the
+/// texts can decide. The longest part of letters and digits is in the stored JSON as it is in the text, unless it is a part
+/// of a number.
+#[cfg(feature = "postgres")]
+fn may_contain(term: &str, parameters: &mut Parameters) -> Option<String> {
+    /// The letters of a trigram.
+    const FEWEST: usize = 3;
+    if parameters.dialect != Dialect::Postgres {
+        return None;
+    }
+    let parts = term.split(|c: char| !c.is_ascii_alphanumeric());
+    let parts = parts.filter(|part| part.contains(|c: char| c.is_ascii_alphabetic()));
+    let part = parts.max_by_key(|part| part.len()).filter(|part| part.len() >= FEWEST)?;
+    let pattern = parameters.add(format!("%{}%", part.to_ascii_lowercase()));
+    let has = |columns: &[&str]| {
+        let each = columns.iter();
+        let each = each.map(|column| format!("lower({column} COLLATE \"C\") LIKE {pattern}"));
+        each.collect::<Vec<_>>().join(" OR ")
+    };
+    Some(format!(
+        "entries.id IN (SELECT id FROM entries WHERE {} UNION ALL SELECT entry FROM tool_calls WHERE {})",
+        has(&["content", "output", "metadata"]),
+        has(&["action", "reason"])
+    ))
 }
