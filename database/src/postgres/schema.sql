@@ -367,6 +367,9 @@ CREATE INDEX message_usage_by_message ON message_usage USING hash (message_id) W
 CREATE INDEX message_usage_by_time ON message_usage (used_at);
 CREATE INDEX message_usage_of_wholes ON message_usage (session)
     WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL;
+-- Of the views `copied_usage` and `windowed_usage`: most databases have few of these messages.
+CREATE INDEX message_usage_of_threads ON message_usage (session) WHERE message_id LIKE 'thread:%';
+CREATE INDEX message_usage_of_windows ON message_usage (session) WHERE message_id >= 'window:' AND message_id < 'window;';
 
 CREATE TABLE models (model TEXT COLLATE "C" NOT NULL);
 COMMENT ON TABLE models IS 'The models of the usage, each once.';
@@ -462,16 +465,17 @@ COMMENT ON VIEW parts IS 'A session that is a part of another one, such as that 
 COMMENT ON COLUMN parts.part IS 'The session that is a part';
 COMMENT ON COLUMN parts.whole IS 'The session that it is a part of; NULL: it is in no log, or not read yet';
 
+-- Not `NOT IN`, of which the server would compare all pairs of a large database.
 CREATE VIEW trees AS
 WITH RECURSIVE known(part, whole) AS MATERIALIZED (SELECT part, whole FROM parts WHERE whole IS NOT NULL),
 tree(session, root) AS (
-    SELECT id, id FROM sessions WHERE id NOT IN (SELECT part FROM known)
+    SELECT id, id FROM sessions WHERE NOT EXISTS (SELECT 1 FROM known WHERE known.part = sessions.id)
     UNION ALL
     SELECT known.part, tree.root FROM tree JOIN known ON known.whole = tree.session
 )
 SELECT session, root FROM tree
 UNION ALL
-SELECT part, part FROM known WHERE part NOT IN (SELECT session FROM tree);
+SELECT part, part FROM known WHERE NOT EXISTS (SELECT 1 FROM tree WHERE tree.session = known.part);
 COMMENT ON VIEW trees IS 'Each session, with the one that a person began, of which it is a part, or which it is. Sessions that state to be parts of one another are trees of their own.';
 COMMENT ON COLUMN trees.session IS 'The session';
 COMMENT ON COLUMN trees.root IS 'The session that a person began';
@@ -654,7 +658,10 @@ COMMENT ON COLUMN file.path IS 'Path with / as the separator: relative to the pr
 
 -- A model has at most one of the rates for a request at a moment with this many tokens of input.
 CREATE VIEW cost AS
-WITH uncounted AS MATERIALIZED (SELECT session, message_id FROM uncounted_usage),
+WITH owners AS MATERIALIZED (
+    SELECT own.id, own.root, own.session_id, own.agent, head.task, head.project, head.branch, head.title, own.host, own.user_name
+    FROM session_facts AS own JOIN session_facts AS head ON head.id = own.root
+), uncounted AS MATERIALIZED (SELECT session, message_id FROM uncounted_usage),
 counted AS NOT MATERIALIZED (
     SELECT coalesce(companions.session, used.session) AS whole, used.*
     FROM message_usage AS used LEFT JOIN companions ON companions.companion = used.session
@@ -671,14 +678,14 @@ counted AS NOT MATERIALIZED (
             AND dearer.more_than > prices.more_than) AS at_most
     FROM prices
 )
-SELECT own.id AS session, own.root, own.session_id, own.agent, head.task, head.project, head.branch, head.title,
-       own.host, own.user_name, nullif(counted.model, '') AS model, moment(nullif(counted.used_at, -1)) AS at,
+SELECT owners.id AS session, root, session_id, agent, task, project, branch, title, host, user_name,
+       nullif(counted.model, '') AS model, moment(nullif(counted.used_at, -1)) AS at,
        CAST(moment(nullif(counted.used_at, -1)) AT TIME ZONE 'UTC' AS DATE) AS day,
        counted.input_tokens, counted.output_tokens, counted.cache_read_tokens, counted.cache_write_tokens,
        counted.reasoning_tokens, counted.web_searches, counted.cost_usd AS stated_usd, estimated.usd AS estimated_usd,
        coalesce(counted.cost_usd, estimated.usd) AS cost_usd,
        CASE WHEN counted.cost_usd IS NOT NULL THEN 'logged' WHEN estimated.usd IS NOT NULL THEN 'estimated' END AS cost_basis
-FROM counted JOIN session_facts AS own ON own.id = counted.whole JOIN session_facts AS head ON head.id = own.root
+FROM counted JOIN owners ON owners.id = counted.whole
 LEFT JOIN stated ON stated.whole = counted.whole
 LEFT JOIN windowed_usage AS windowed ON windowed.session = counted.session AND windowed.message_id = counted.message_id
     AND windowed.model = counted.model AND windowed.used_at = counted.used_at
