@@ -86,14 +86,12 @@ impl Dialect {
         }
     }
 
-    /// A table of the words of the search index, in its column `term`.
+    /// A table of the words of the search index that a misspelled one may stand for, in its column `term`.
     pub(super) fn vocabulary(self) -> &'static str {
         match self {
             Self::Sqlite => "temp.vocabulary",
             #[cfg(feature = "postgres")]
-            Self::Postgres => {
-                r#"(SELECT word COLLATE "C" AS term FROM ts_stat('SELECT vector FROM words')) AS vocabulary"#
-            }
+            Self::Postgres => "(SELECT DISTINCT term FROM terms) AS vocabulary",
         }
     }
 

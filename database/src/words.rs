@@ -1,9 +1,14 @@
 //! The words of a text, for a search index without its own tokenizer: in lower case and without accents, as in the
 //! index of SQLite.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use unicode_normalization::UnicodeNormalization;
+
+use crate::query::tolerance;
 
 /// The part of a text whose words are indexed, in bytes.
 const INDEXED: usize = 1 << 20;
@@ -37,8 +42,12 @@ fn start(text: &str, bytes: usize) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-/// The vectors of texts, in the syntax of `tsvector`. Texts are apart, so that no phrase spans two of them.
-pub(crate) fn vectors<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+/// The vectors of texts, in the syntax of `tsvector`, and the words that a misspelled one may stand for. Texts are apart, so
+/// that no phrase spans two of them.
+pub(crate) fn vectors<'t>(
+    texts: impl Iterator<Item = &'t str>,
+    terms: &mut BTreeSet<String>,
+) -> Vec<String> {
     let mut vectors = Vec::new();
     let (mut places, mut at) = (BTreeMap::<String, Vec<usize>>::new(), 0);
     for text in texts {
@@ -48,6 +57,9 @@ pub(crate) fn vectors<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
                 at = 0;
             }
             at += 1;
+            if tolerance(&word).is_some() && !terms.contains(&word) {
+                terms.insert(word.clone());
+            }
             let known = places.entry(word).or_default();
             if known.len() < PLACES {
                 known.push(at);
@@ -94,12 +106,18 @@ fn query(words: impl Iterator<Item = String>, operator: &str) -> String {
 mod tests {
     use super::*;
 
+    fn vectors_of(texts: &[&str]) -> Vec<String> {
+        vectors(texts.iter().copied(), &mut BTreeSet::new())
+    }
+
     #[test]
     fn words_have_places_and_no_accents() {
+        let mut terms = BTreeSet::new();
         assert_eq!(
-            vectors(["Ärger, x86-64!", "it's ärger"].into_iter()),
+            vectors(["Ärger, x86-64!", "it's ärger"].into_iter(), &mut terms),
             ["'64':3 'arger':1,7 'it':5 's':6 'x86':2 "]
         );
+        assert_eq!(terms.into_iter().collect::<Vec<_>>(), ["arger"]);
         assert_eq!(phrase("Foo bar"), "('foo' <-> 'bar')");
         assert_eq!(beginning("Käs"), "('kas':*)");
     }
@@ -107,8 +125,8 @@ mod tests {
     #[test]
     fn a_long_text_has_several_vectors() {
         let text: String = (0..20_000).map(|number| format!("w{number} ")).collect();
-        assert_eq!(vectors([text.as_str()].into_iter()).len(), 2);
+        assert_eq!(vectors_of(&[&text]).len(), 2);
         let same = "a ".repeat(15_000);
-        assert!(vectors([same.as_str()].into_iter()).iter().all(|vector| vector.len() < 2_000));
+        assert!(vectors_of(&[&same]).iter().all(|vector| vector.len() < 2_000));
     }
 }

@@ -22,6 +22,10 @@ use crate::{
 const TABLES: &str = "SELECT quote_ident(relname), pg_has_role(relowner, 'USAGE') FROM pg_class
     WHERE relnamespace = 'foldline'::regnamespace AND relkind = 'r' ORDER BY relname";
 
+/// Removes the words that no entry has any more.
+const UNUSED_TERMS: &str =
+    "DELETE FROM terms WHERE term NOT IN (SELECT word FROM ts_stat('SELECT vector FROM words'))";
+
 impl Postgres {
     /// Opens an existing database for writing, and migrates old tables. Waits this long for other programs that write.
     ///
@@ -48,7 +52,13 @@ impl Postgres {
     /// # Errors
     /// The database cannot be written; then nothing is removed.
     pub fn prune(&mut self, before: Timestamp, dry_run: bool) -> Result<Pruned, PostgresError> {
-        self.removing(dry_run, |session| removal::prune(session, before.as_millis(), dry_run))
+        self.removing(dry_run, |session| {
+            let pruned = removal::prune(session, before.as_millis(), dry_run)?;
+            if !dry_run && pruned.entries > 0 {
+                session.run(UNUSED_TERMS, &[])?;
+            }
+            Ok(pruned)
+        })
     }
 
     /// Removes these sessions and everything that belongs to them, such as their entries, tokens, warnings and words in
@@ -160,6 +170,15 @@ impl Removal for Connection {
     }
 
     fn remove_session(&mut self, session: i64) -> Result<(), PostgresFailure> {
+        let terms = "
+            WITH gone AS MATERIALIZED (
+                SELECT DISTINCT lexeme FROM entries JOIN words ON words.entry = entries.id, unnest(vector)
+                WHERE session = $1
+            ) DELETE FROM terms USING gone WHERE term = lexeme AND NOT EXISTS (
+                SELECT 1 FROM words JOIN entries ON entries.id = words.entry
+                WHERE session <> $1 AND vector @@ CAST(quote_literal(lexeme) AS tsquery)
+            )";
+        self.run(terms, &[&session])?;
         self.run("UPDATE sources SET session = NULL WHERE session = $1", &[&session])?;
         self.run("DELETE FROM sessions WHERE id = $1", &[&session]).map(drop)
     }
@@ -175,6 +194,7 @@ impl Removal for Connection {
         self.run(sql, &[])?;
         let sql = "DELETE FROM prices WHERE NOT EXISTS (
                        SELECT 1 FROM models WHERE md5(models.model) = md5(prices.model))";
-        self.run(sql, &[]).map(drop)
+        self.run(sql, &[])?;
+        self.run(UNUSED_TERMS, &[]).map(drop)
     }
 }

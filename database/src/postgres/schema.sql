@@ -803,6 +803,13 @@ COMMENT ON COLUMN words.vector IS 'Its words and their places';
 CREATE INDEX words_by_entry ON words (entry);
 CREATE INDEX words_by_vector ON words USING gin (vector);
 
+CREATE TABLE terms (
+    term TEXT COLLATE "C" NOT NULL
+);
+COMMENT ON TABLE terms IS 'The words of `words` that a misspelled one may stand for: those of four letters from a to z or more.';
+COMMENT ON COLUMN terms.term IS 'The word; several rows may have it';
+CREATE INDEX terms_by_term ON terms (term);
+
 -- The functions that the queries of all engines use.
 CREATE FUNCTION instr(text TEXT, part TEXT) RETURNS BIGINT LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN strpos(text, part);

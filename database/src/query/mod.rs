@@ -39,6 +39,8 @@ mod tree;
 mod usage;
 mod word_search;
 
+#[cfg(feature = "postgres")]
+pub(super) use self::question::tolerance;
 pub use self::{
     authority::AuthorityRow,
     entries::{FoundEntry, WarningRow},

@@ -148,7 +148,7 @@ pub(super) fn is_filler(term: &str) -> bool {
 }
 
 /// The most letters that may differ in a word of this length; `None` for a word that is too short, or no word.
-pub(super) fn tolerance(word: &str) -> Option<usize> {
+pub(crate) fn tolerance(word: &str) -> Option<usize> {
     match word.len() {
         _ if !word.bytes().all(|byte| byte.is_ascii_lowercase()) => None,
         4..=7 => Some(1),

@@ -1,6 +1,9 @@
 //! [`Copied`]: new rows, which are copied to the server table by table.
 
-use std::{collections::BTreeMap, io::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+};
 
 use foldline_domain::{CorrId, SessionId};
 
@@ -25,6 +28,8 @@ pub(super) struct Copied {
     /// The latest entry that grows under an id, by the session and the id.
     open: BTreeMap<(i64, String), i64>,
     words: Table,
+    /// Words that a misspelled one may stand for.
+    terms: BTreeSet<String>,
 }
 
 /// The rows of a table.
@@ -183,14 +188,14 @@ impl Copied {
             call.and_then(|(tool, metadata)| arguments(&tool.action, content, metadata));
         let reason = call.and_then(|(tool, _)| tool.reason.as_deref());
         let texts = [Some(content), arguments.as_deref(), output, reason];
-        for vector in words::vectors(texts.into_iter().flatten()) {
+        for vector in words::vectors(texts.into_iter().flatten(), &mut self.terms) {
             self.words.add([id.into(), vector.as_str().into()]);
         }
     }
 
     /// Copies the rows.
     pub(super) fn flush(&mut self, session: &mut Connection) -> Result<(), PostgresFailure> {
-        let Self { ids: _, entries, calls, paths, open, words } = self;
+        let Self { ids: _, entries, calls, paths, open, words, terms } = self;
         for (rows, table) in
             [(entries, "entries"), (calls, "tool_calls"), (paths, "tool_paths"), (words, "words")]
         {
@@ -200,6 +205,13 @@ impl Copied {
                    ON CONFLICT (session, md5(corr_id)) DO UPDATE SET entry = excluded.entry";
         for ((of, corr_id), id) in std::mem::take(open) {
             session.run(sql, &[&of, &text(&corr_id), &id])?;
+        }
+        // Programs that write at the same time do not wait for one another, and may both add a word.
+        let sql = "INSERT INTO terms SELECT term FROM unnest($1::text[]) AS new (term)
+                   WHERE NOT EXISTS (SELECT 1 FROM terms WHERE terms.term = new.term)";
+        let terms: Vec<_> = std::mem::take(terms).into_iter().collect();
+        if !terms.is_empty() {
+            session.run(sql, &[&terms])?;
         }
         Ok(())
     }
