@@ -3,6 +3,7 @@
 use super::{dialect::Dialect, store::Parameter};
 
 /// The parameters of a query, in the order of their numbers.
+#[derive(Clone)]
 pub(super) struct Parameters {
     pub(super) dialect: Dialect,
     pub(super) values: Vec<Parameter>,

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "postgres")]
+use super::sql::like;
 use super::{
     SearchTerms, SessionFilter,
     companions::whole,
@@ -64,6 +66,10 @@ pub struct WarningRow {
     /// One of their messages.
     pub message: String,
 }
+
+/// The number of entries that are searched before all of them, the latest ones.
+#[cfg(feature = "postgres")]
+const LATEST_FIRST: i64 = 20_000;
 
 /// A query for entries, in SQL.
 struct Entries<'q> {
@@ -248,21 +254,36 @@ impl dyn Store + '_ {
             format!("({})", texts.map(|text| format!("has_text({text}, {term})")).join(" OR "))
         };
         let mut conditions: Vec<_> = terms.iter().map(has).collect();
-        #[cfg(feature = "postgres")]
-        conditions.extend(terms.iter().filter_map(|term| may_contain(term, &mut parameters)));
         if without_words {
             let WordSearch { from, condition, .. } = WordSearch::phrases(terms, &mut parameters);
             conditions.push(format!(
                 "entries.id NOT IN (SELECT entries.id FROM {from} WHERE {condition})"
             ));
         }
-        let entries = Entries {
-            content: &whole_text(self.dialect()),
-            from: "entries",
-            condition: &conditions.join(" AND "),
-            order: "entries.id DESC",
+        let ask = |condition: &str, parameters| {
+            let entries = Entries {
+                content: &whole_text(self.dialect()),
+                from: "entries",
+                condition,
+                order: "entries.id DESC",
+            };
+            self.entries_of(&entries, filter, parameters)
         };
-        let mut found = self.entries_of(&entries, filter, parameters)?;
+        let mut found = Vec::new();
+        #[cfg(feature = "postgres")]
+        if parameters.dialect == Dialect::Postgres && filter.limit.is_some() && filter.offset == 0 {
+            // Parts that are frequent are in the latest entries, and an index would find all the others first.
+            let latest = format!(
+                "entries.id > (SELECT max(id) - {LATEST_FIRST} FROM entries) AND {}",
+                conditions.join(" AND ")
+            );
+            found = ask(&latest, parameters.clone())?;
+        }
+        #[cfg(feature = "postgres")]
+        conditions.extend(terms.iter().filter_map(|term| may_contain(term, &mut parameters)));
+        if filter.limit.is_none_or(|limit| found.len() < limit) {
+            found = ask(&conditions.join(" AND "), parameters)?;
+        }
         for entry in &mut found {
             entry.is_part = true;
             entry.content = entry.content.as_deref().map(|text| search::excerpt(text, terms));
@@ -329,8 +350,8 @@ impl dyn Store + '_ {
 }
 
 /// A condition that all entries fulfil whose texts contain a term, which the indices of trigrams answer; `None` if only the
-/// texts can decide. The longest part of letters and digits is in the stored JSON as it is in the text, unless it is a part
-/// of a number.
+/// texts can decide. JSON has the longest part of the term without characters that may be escaped, unless it is a part of a
+/// number.
 #[cfg(feature = "postgres")]
 fn may_contain(term: &str, parameters: &mut Parameters) -> Option<String> {
     /// The letters of a trigram.
@@ -338,18 +359,24 @@ fn may_contain(term: &str, parameters: &mut Parameters) -> Option<String> {
     if parameters.dialect != Dialect::Postgres {
         return None;
     }
-    let parts = term.split(|c: char| !c.is_ascii_alphanumeric());
-    let parts = parts.filter(|part| part.contains(|c: char| c.is_ascii_alphabetic()));
-    let part = parts.max_by_key(|part| part.len()).filter(|part| part.len() >= FEWEST)?;
-    let pattern = parameters.add(format!("%{}%", part.to_ascii_lowercase()));
-    let has = |columns: &[&str]| {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -._".contains(c);
+    let has_trigram = |part: &&str| {
+        let mut runs = part.split(|c: char| !c.is_ascii_alphanumeric());
+        runs.any(|run| run.len() >= FEWEST && run.contains(|c: char| c.is_ascii_alphabetic()))
+    };
+    let parts = term.split(|c| !is_plain(c)).filter(has_trigram);
+    let part = parts.max_by_key(|part| part.len())?;
+    let mut has = |part: &str, columns: &[&str]| {
+        let pattern = parameters.add(format!("%{}%", like(&part.to_ascii_lowercase())));
         let each = columns.iter();
         let each = each.map(|column| format!("lower({column} COLLATE \"C\") LIKE {pattern}"));
         each.collect::<Vec<_>>().join(" OR ")
     };
     Some(format!(
-        "entries.id IN (SELECT id FROM entries WHERE {} UNION ALL SELECT entry FROM tool_calls WHERE {})",
-        has(&["content", "output", "metadata"]),
-        has(&["action", "reason"])
+        "entries.id IN (SELECT id FROM entries WHERE {} OR {} UNION ALL SELECT entry FROM tool_calls WHERE {} OR {})",
+        has(term, &["content", "output"]),
+        has(part, &["metadata"]),
+        has(term, &["reason"]),
+        has(part, &["action"]),
     ))
 }
