@@ -11,7 +11,7 @@ const BUDGETS: [(&str, usize); 14] = [
     ("domain", 8_850),
     ("agents", 27_800),
     ("render", 11_400),
-    ("database", 11_800),
+    ("database", 11_850),
     ("otlp", 2_600),
     ("trajectory", 900),
     ("tables", 950),
