@@ -160,14 +160,34 @@ fn labels_stay_bounded_whatever_the_log_says() {
     assert_eq!(count("gen_ai_client_token_usage_total{"), MAX_MODELS + 1);
     assert_eq!(count("foldline_tool_calls_total{"), MAX_TOOLS + 1);
     let rest = (1000 - MAX_MODELS) as f64;
-    let other = r#"foldline_cost_usd_total{gen_ai_request_model="other"}"#;
+    let other = r#"foldline_cost_usd_total{gen_ai_request_model="other",basis="logged"}"#;
     assert_eq!(value(&text, other), Some(rest / 2.0));
     assert!(!text.contains("c999") && !text.contains("s999"), "no label names a call or a session");
 }
 
 #[test]
+fn logged_and_estimated_costs_have_a_series_each() {
+    let mut metrics = Metrics::default();
+    let usage = TokenUsage { cost_usd: Some(0.5), ..TokenUsage::default() };
+    metrics.add_usage("a", "m", &usage);
+    for usd in [0.25, f64::NAN, -1.0, f64::INFINITY, 0.5] {
+        metrics.add_estimated_cost("a", "m", usd);
+    }
+    let mut sum = metrics.clone();
+    sum.add(&metrics);
+    let text = sum.render();
+    for (basis, usd) in [("logged", 1.0), ("estimated", 1.5)] {
+        let series = format!(
+            r#"foldline_cost_usd_total{{gen_ai_agent_name="a",gen_ai_request_model="m",basis="{basis}"}}"#
+        );
+        assert_eq!(value(&text, &series), Some(usd), "{text}");
+    }
+}
+
+#[test]
 fn metrics_are_a_value_that_can_be_stored() {
-    let metrics = metrics_of(LOG);
+    let mut metrics = metrics_of(LOG);
+    metrics.add_estimated_cost("droid", "m-1", 0.25);
     let stored = serde_json::to_string(&metrics).unwrap();
     assert_eq!(serde_json::from_str::<Metrics>(&stored).unwrap(), metrics);
 }

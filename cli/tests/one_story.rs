@@ -97,9 +97,12 @@ fn used(rows: &[Value]) -> Sums {
     sums
 }
 
-/// The tokens of metrics, and the logged costs.
-fn measured(metrics: &str) -> (Sums, BTreeMap<(String, String), f64>) {
-    let (mut sums, mut costs) = (Sums::new(), BTreeMap::new());
+/// Costs by agent and model.
+type Costs = BTreeMap<(String, String), f64>;
+
+/// The tokens of metrics, and the costs: the logged ones, and all.
+fn measured(metrics: &str) -> (Sums, [Costs; 2]) {
+    let (mut sums, [mut logged, mut all]) = (Sums::new(), [Costs::new(), Costs::new()]);
     for line in metrics.lines().filter(|line| !line.starts_with('#')) {
         let Some((name, rest)) = line.split_once('{') else { continue };
         let (labels, value) = rest.rsplit_once("} ").unwrap();
@@ -111,7 +114,10 @@ fn measured(metrics: &str) -> (Sums, BTreeMap<(String, String), f64>) {
         let key = (label("gen_ai_agent_name"), label("gen_ai_request_model"));
         let value: f64 = value.parse().unwrap();
         if name == "foldline_cost_usd_total" {
-            costs.insert(key, value);
+            *all.entry(key.clone()).or_default() += value;
+            if label("basis") == "logged" {
+                logged.insert(key, value);
+            }
             continue;
         }
         let token_type = label("gen_ai_token_type");
@@ -122,7 +128,7 @@ fn measured(metrics: &str) -> (Sums, BTreeMap<(String, String), f64>) {
             *sums.entry(key).or_default().entry(column).or_default() += value;
         }
     }
-    (sums, costs)
+    (sums, [logged, all])
 }
 
 /// Without the zeros, which some answers state and some omit.
@@ -245,7 +251,7 @@ fn metrics_are_the_usage(database: &Database<'_>) {
     let folder = database.logs.to_str().unwrap();
     let stored = database.ask("usage --by agent,model");
     let metrics = std::fs::read_to_string(database.path("metrics")).unwrap();
-    let (measured_tokens, costs) = measured(&metrics);
+    let (measured_tokens, [costs, all_costs]) = measured(&metrics);
     assert_eq!(without_zeros(measured_tokens), without_zeros(used(&stored)), "{folder}");
     let logged = database.sql(
         "SELECT agent, usage.model, sum(cost_usd) AS cost FROM usage
@@ -256,6 +262,11 @@ fn metrics_are_the_usage(database: &Database<'_>) {
         assert!(is_close(costs[&key], number(row, "cost")), "{key:?}: {costs:?}");
     }
     assert_eq!(costs.len(), logged.len());
+    for row in &stored {
+        let key = (text(row, "agent"), text(row, "model"));
+        let cost = all_costs.get(&key).copied().unwrap_or_default();
+        assert!(is_close(cost, number(row, "cost_usd")), "{key:?}: {cost} in {row}");
+    }
 
     let mut paths: Vec<_> =
         database.sql("SELECT path FROM sources").iter().map(|row| text(row, "path")).collect();

@@ -82,7 +82,7 @@ pub(super) async fn patches(
 }
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failed> {
-    let made = asking(&app, FIGURES, |_, database| ingest::metrics(database));
+    let made = asking(&app, FIGURES, |app, database| ingest::metrics(database, &app.prices));
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], made.await?).into_response())
 }

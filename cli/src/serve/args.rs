@@ -34,7 +34,7 @@ pub(crate) struct ServeArgs {
     /// Receive the logs that other machines send with foldline push, into a folder beside the database. FILE has the name
     /// of each machine and its token, on a line. Without PATH, no other logs are read
     #[arg(long, value_name = "FILE")]
-    receive: Option<PathBuf>,
+    pub(super) receive: Option<PathBuf>,
 
     /// Time zone of all times, such as Europe/Paris or UTC [default: the system's]
     #[arg(long, value_name = "NAME", value_parser = when::zone)]
@@ -69,6 +69,11 @@ pub(crate) struct Access {
     /// Require the token on this machine too, for machines with several users
     #[arg(long)]
     pub(crate) token: bool,
+
+    /// File with the token, instead of a random one for each run: 16 characters or more. It is required on this machine too,
+    /// and not printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
 
     /// Host name to accept in requests, in addition to localhost and addresses; repeatable
     #[arg(long = "host", value_name = "NAME")]

@@ -4,8 +4,8 @@
 //!   port. This blocks pages of other sites whose name resolves to this machine (DNS rebinding).
 //! - A request from another site (`Origin`, `Sec-Fetch-Site`) is rejected, unless the user follows a link, or allowed the
 //!   site to read the API.
-//! - If other machines can connect, a token is required. The printed link contains it, and then a cookie that
-//!   is not readable by scripts and not sent by other sites.
+//! - If other machines can connect, a token is required. The printed link contains it, unless a file states it, and then a
+//!   cookie that is not readable by scripts and not sent by other sites.
 //! - Only `GET` and `HEAD` are allowed, and `POST` of questions to [`QUESTIONS`]: nothing can be changed. A machine with a
 //!   token of its own can send its logs below [`PUSH`], and read nothing.
 //! - A page may load only the style sheet and the script of this server ([`POLICY`]).
@@ -45,6 +45,8 @@ struct Rules {
     /// Other sites whose pages may read the API.
     origins: Vec<HeaderValue>,
     token: Option<Token>,
+    /// The link contains the token.
+    is_printed: bool,
     cookie: String,
 }
 
@@ -52,19 +54,24 @@ impl Guard {
     /// The rules for a server with this address.
     pub(super) fn new(address: SocketAddr, access: &Access) -> Result<Self, Error> {
         let needs_token = access.token || !address.ip().is_loopback();
-        let token = needs_token.then(Token::random).transpose()?;
+        let token = match &access.token_file {
+            Some(file) => Some(Token::read(file)?),
+            None => needs_token.then(Token::random).transpose()?,
+        };
+        let is_printed = access.token_file.is_none();
         let hosts = access.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         let origins = access.origins.iter().filter_map(|origin| origin.parse().ok()).collect();
         // Cookies are shared between ports, and several servers may run on this machine.
         let cookie = format!("foldline_{}", address.port());
-        Ok(Self(Arc::new(Rules { address, hosts, origins, token, cookie })))
+        Ok(Self(Arc::new(Rules { address, hosts, origins, token, is_printed, cookie })))
     }
 
     /// The link to open.
     pub(super) fn link(&self) -> String {
-        let Rules { address, token, .. } = &*self.0;
+        let Rules { address, token, is_printed, .. } = &*self.0;
         let address = reachable(*address);
-        let token = token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
+        let token = token.as_ref().filter(|_| *is_printed);
+        let token = token.map(|token| format!("?token={token}")).unwrap_or_default();
         format!("http://{address}/{token}")
     }
 }
@@ -180,7 +187,8 @@ impl Rules {
         // The page that asks for the token has a style, too, in which there is nothing of a log.
         let is_style = request.uri().path() == "/foldline.css";
         if welcome.is_none() && !is_style && !self.is_known(request.headers()) {
-            let why = "Open the link that foldline serve has printed: it has the token.";
+            let why =
+                "The link that foldline serve has printed, or its --token-file, has the token.";
             return refuse(StatusCode::UNAUTHORIZED, why);
         }
         welcome
@@ -233,6 +241,7 @@ mod tests {
             hosts: vec!["box.example".to_owned()],
             origins: Vec::new(),
             token: token.then(|| Token::random().unwrap()),
+            is_printed: true,
             cookie: "foldline_7433".to_owned(),
         }
     }

@@ -101,6 +101,10 @@ pub(super) fn run(program: &Program, args: &ServeArgs) -> Result<u8, Error> {
     for path in paths.iter().filter(|path| !path.is_dir()) {
         files.input("the log", path)?;
     }
+    for (option, path) in [("--token-file", &args.access.token_file), ("--receive", &args.receive)]
+    {
+        path.iter().try_for_each(|path| files.input(option, path))?;
+    }
     let receiver = args.receiver(&database)?.map(Arc::new);
     let paths = match &receiver {
         Some(receiver) => [paths, vec![receiver.folder().to_owned()]].concat(),

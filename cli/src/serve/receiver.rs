@@ -7,9 +7,6 @@ use axum::http::{HeaderMap, header};
 use super::{mirror::ReceivedLogs, token::Token};
 use crate::error::Error;
 
-/// The shortest token, in characters.
-const SHORTEST_TOKEN: usize = 16;
-
 /// The machines that may send logs, and where these are stored.
 pub(super) struct Receiver {
     machines: BTreeMap<String, Token>,
@@ -40,11 +37,8 @@ impl Receiver {
                             "the name has other characters than A-Z 0-9 - _ .",
                         ));
                     }
-                    if token.len() < SHORTEST_TOKEN {
-                        let why = format!("the token has fewer than {SHORTEST_TOKEN} characters");
-                        return Err(wrong(number, &why));
-                    }
-                    if known.insert(name.to_owned(), Token::of(token)).is_some() {
+                    let token = Token::of(token).map_err(|why| wrong(number, &why))?;
+                    if known.insert(name.to_owned(), token).is_some() {
                         return Err(wrong(number, "the machine is named twice"));
                     }
                 }

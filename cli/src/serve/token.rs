@@ -1,8 +1,11 @@
 //! [`Token`]: the secret that clients on other machines need.
 
-use std::fmt;
+use std::{fmt, fs, path::Path};
 
 use crate::{error::Error, random};
+
+/// The shortest stated token, in characters.
+const SHORTEST: usize = 16;
 
 /// A secret: 256 random bits for one run of the server, or what a file states.
 #[derive(Clone)]
@@ -13,9 +16,27 @@ impl Token {
         Ok(Self(random::digits::<32>()?))
     }
 
-    /// A token that a file states.
-    pub(super) fn of(stated: &str) -> Self {
-        Self(stated.to_owned())
+    /// A stated token, or why it is none.
+    pub(super) fn of(stated: &str) -> Result<Self, String> {
+        match stated.len() {
+            ..SHORTEST => Err(format!("the token has fewer than {SHORTEST} characters")),
+            _ => Ok(Self(stated.to_owned())),
+        }
+    }
+
+    /// The token in a file, which browsers get as a part of a link and as a cookie.
+    pub(super) fn read(file: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(file)
+            .map_err(|error| Error::Input { path: file.to_owned(), error })?;
+        let wrong = |why| Error::WrongUse(format!("{}: {why}", file.display()));
+        let token = Self::of(text.trim()).map_err(wrong)?;
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.' | '~');
+        match token.0.chars().all(is_plain) {
+            true => Ok(token),
+            false => {
+                Err(wrong("the token has other characters than A-Z a-z 0-9 - _ . ~".to_owned()))
+            }
+        }
     }
 
     /// Whether the tokens are equal. Takes constant time.

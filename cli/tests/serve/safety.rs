@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{
     client::{Server, folder},
-    logs::droid,
+    logs::{droid, foldline},
 };
 
 #[test]
@@ -102,6 +102,41 @@ fn the_token_of_the_link_becomes_a_cookie() {
     assert_eq!(server.ask("GET", "/", &[host, ("Cookie", cookie)]).status, 200);
     let bearer = format!("Bearer {token}");
     assert_eq!(server.ask("GET", "/metrics", &[host, ("Authorization", &bearer)]).status, 200);
+}
+
+/// A restarted server has the same token, for links that were saved and for programs.
+#[test]
+fn a_token_of_a_file_stays_and_is_not_printed() {
+    let (folder, logs) = folder();
+    fs::write(logs.join("log.jsonl"), droid("session", 2, 1)).unwrap();
+    let file = folder.path().join("token");
+    let file = file.to_str().unwrap();
+    let token = "0123456789-secret";
+    fs::write(file, format!("{token}\n")).unwrap();
+    for _ in 0..2 {
+        let server = Server::start(&logs, &["--token-file", file]);
+        assert_eq!(server.link, format!("http://{}/", server.address));
+        assert_eq!(server.get("/").status, 401);
+        let bearer = format!("Bearer {token}");
+        for path in ["/", "/metrics", "/api/sessions"] {
+            let headers = [("Host", &*server.address), ("Authorization", &bearer)];
+            assert_eq!(server.ask("GET", path, &headers).status, 200, "{path}");
+        }
+        assert_eq!(server.get(&format!("/?token={token}")).status, 200);
+    }
+    for (text, why) in [
+        ("", "token: the token has fewer than 16 characters"),
+        ("a secret of several words", "token: the token has other characters"),
+        ("0123456789abcdef\n0123456789abcdef", "token: the token has other characters"),
+    ] {
+        fs::write(file, text).unwrap();
+        let db = logs.with_extension("db");
+        let mut serve = foldline();
+        serve.arg("serve").arg(&logs).arg("--db").arg(db).args(["--token-file", file]);
+        let output = serve.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@
 //! | `gen_ai_usage_cache_creation_input_tokens_total` | operation, agent, model | The part of the input that was written to a cache |
 //! | `gen_ai_usage_reasoning_output_tokens_total` | operation, agent, model | The part of the output that was reasoning |
 //! | `gen_ai_execute_tool_duration_seconds` | operation, agent, tool, `error_type` | A histogram with the buckets of the conventions; calls whose duration the log states |
-//! | `foldline_cost_usd_total` | agent, model | US dollars, if the log states a cost |
+//! | `foldline_cost_usd_total` | agent, model, `basis` | US dollars: `logged` if the log states them, else `estimated` if the caller [adds](Metrics::add_estimated_cost) an estimate |
 //! | `foldline_tool_calls_total` | agent, tool, `status` | Calls that ended |
 //! | `foldline_tool_calls_open` | | Calls that have not ended yet |
 //! | `foldline_entries_total` | `type` | Entries of the conversation |
@@ -128,11 +128,22 @@ impl From<Counts> for LinesRead {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentMetrics {
     /// Tokens and cost, by model. The name is empty if the log does not state it.
-    pub models: Named<TokenUsage, MAX_MODELS>,
+    pub models: Named<ModelMetrics, MAX_MODELS>,
     /// Tool calls that ended, by tool.
     pub tools: Named<ToolMetrics, MAX_TOOLS>,
     /// Ended sessions, by outcome.
     pub sessions: BTreeMap<String, u64>,
+}
+
+/// The metrics of one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelMetrics {
+    /// Tokens, and the cost that logs state. Flat, as earlier versions stored it.
+    #[serde(flatten)]
+    pub usage: TokenUsage,
+    /// The estimated cost of tokens whose cost no log states, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost_usd: Option<f64>,
 }
 
 /// The calls of one tool, by the name of their final status.
@@ -190,7 +201,14 @@ impl Metrics {
 
     /// Adds tokens used by an agent with a model. An unknown name is empty.
     pub fn add_usage(&mut self, agent: &str, model: &str, usage: &TokenUsage) {
-        self.agents.get_mut(agent).models.get_mut(model).add(&countable(usage));
+        self.agents.get_mut(agent).models.get_mut(model).usage.add(&countable(usage));
+    }
+
+    /// Adds the estimated cost of tokens whose cost the log does not state, in US dollars. Only a caller with prices knows
+    /// it. Anything but a cost, such as an infinite one, is ignored.
+    pub fn add_estimated_cost(&mut self, agent: &str, model: &str, usd: f64) {
+        let more = ModelMetrics { estimated_cost_usd: Some(usd), ..ModelMetrics::default() };
+        self.agents.get_mut(agent).models.get_mut(model).add(&more);
     }
 
     /// Counts an event.
@@ -262,7 +280,7 @@ impl Metrics {
         let current = open.entry(key).or_default();
         // Usage without a model may be that of a sub-agent, not of the session's model.
         let model = model.map(Text::decode).unwrap_or_default();
-        agents.get_mut(&current.agent).models.get_mut(&model).add(&usage);
+        agents.get_mut(&current.agent).models.get_mut(&model).usage.add(&usage);
     }
 
     fn agent(&mut self, key: SessionKey) -> &mut AgentMetrics {
@@ -272,8 +290,8 @@ impl Metrics {
 
 impl AgentMetrics {
     fn add(&mut self, other: &Self) {
-        for (model, usage) in other.models.iter() {
-            self.models.get_mut(model).add(usage);
+        for (model, more) in other.models.iter() {
+            self.models.get_mut(model).add(more);
         }
         for (tool, more) in other.tools.iter() {
             let tool = self.tools.get_mut(tool);
@@ -286,10 +304,22 @@ impl AgentMetrics {
     }
 }
 
-/// Only valid increments: a counter never decreases.
+impl ModelMetrics {
+    fn add(&mut self, other: &Self) {
+        self.usage.add(&other.usage);
+        if let Some(usd) = increment(other.estimated_cost_usd) {
+            *self.estimated_cost_usd.get_or_insert(0.0) += usd;
+        }
+    }
+}
+
 fn countable(usage: &TokenUsage) -> TokenUsage {
-    let cost_usd = usage.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
-    TokenUsage { cost_usd, ..*usage }
+    TokenUsage { cost_usd: increment(usage.cost_usd), ..*usage }
+}
+
+/// Only a valid increment: a counter never decreases.
+fn increment(cost_usd: Option<f64>) -> Option<f64> {
+    cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0)
 }
 
 fn add_all<K: Clone + Ord>(counters: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {

@@ -16,8 +16,8 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use super::{AgentMetrics, Durations, Metrics, ToolMetrics};
-use crate::conversation::TokenUsage;
+use super::{AgentMetrics, Durations, Metrics, ModelMetrics, ToolMetrics};
+use crate::{conversation::TokenUsage, pricing::CostBasis};
 
 const OPERATION: &str = "gen_ai_operation_name";
 const AGENT: &str = "gen_ai_agent_name";
@@ -25,6 +25,7 @@ const MODEL: &str = "gen_ai_request_model";
 const TOOL: &str = "gen_ai_tool_name";
 const TOKEN_TYPE: &str = "gen_ai_token_type";
 const ERROR: &str = "error_type";
+const BASIS: &str = "basis";
 
 impl Metrics {
     /// All counters in the Prometheus text format.
@@ -61,7 +62,7 @@ impl Families<'_> {
         let help = "Tokens used; input includes cached tokens, output includes reasoning";
         let used =
             |usage: &TokenUsage| [("input", usage.input_tokens), ("output", usage.output_tokens)];
-        let series = models(metrics).flat_map(|(agent, model, usage)| {
+        let series = models(metrics).flat_map(|(agent, model, ModelMetrics { usage, .. })| {
             let of_type = move |(token_type, tokens): (&'static str, Option<u64>)| {
                 Some((chat(agent, model, token_type), tokens?))
             };
@@ -88,14 +89,24 @@ impl Families<'_> {
             ),
         ];
         for (name, help, part) in PARTS {
-            let series = models(metrics)
-                .filter_map(|(agent, model, usage)| Some((chat(agent, model, ""), part(usage)?)));
+            let series =
+                models(metrics).filter_map(|(agent, model, ModelMetrics { usage, .. })| {
+                    Some((chat(agent, model, ""), part(usage)?))
+                });
             self.counter(name, help, series)?;
         }
-        let series = models(metrics).filter_map(|(agent, model, usage)| {
-            Some((Labels([(AGENT, agent), (MODEL, model)]), usage.cost_usd?))
+        let help = "US dollars: logged if the log states them, else estimated from prices";
+        let series = models(metrics).flat_map(|(agent, model, of)| {
+            let of_basis = move |(basis, usd): (CostBasis, Option<f64>)| {
+                Some((Labels([(AGENT, agent), (MODEL, model), (BASIS, basis.as_str())]), usd?))
+            };
+            let costs = [
+                (CostBasis::Logged, of.usage.cost_usd),
+                (CostBasis::Estimated, of.estimated_cost_usd),
+            ];
+            costs.into_iter().filter_map(of_basis)
         });
-        self.counter("foldline_cost_usd_total", "US dollars, if the log states a cost", series)
+        self.counter("foldline_cost_usd_total", help, series)
     }
 
     fn tools(&mut self, metrics: &Metrics) -> fmt::Result {
@@ -174,9 +185,9 @@ impl Families<'_> {
     }
 }
 
-fn models(metrics: &Metrics) -> impl Iterator<Item = (&str, &str, &TokenUsage)> {
+fn models(metrics: &Metrics) -> impl Iterator<Item = (&str, &str, &ModelMetrics)> {
     metrics.agents.iter().flat_map(|(agent, AgentMetrics { models, .. })| {
-        models.iter().map(move |(model, usage)| (agent, model, usage))
+        models.iter().map(move |(model, of)| (agent, model, of))
     })
 }
 

@@ -277,9 +277,11 @@ impl Offsets {
         self.stored.extend(reached.into_iter().map(|(partition, next)| (partition, Some(next))));
     }
 
-    /// The offset of the next event to be stored, for each partition of which events are stored.
+    /// The offset of the next event to be stored, for each partition of this sink. Those of which nothing is stored are
+    /// among them: an offset that is not reported is that of a partition of another sink.
     pub(super) fn stored(&self) -> BTreeMap<i32, i64> {
-        self.stored.iter().filter_map(|(partition, next)| Some((*partition, (*next)?))).collect()
+        let partitions = self.partitions.iter();
+        partitions.map(|partition| (*partition, self.committed_to(*partition))).collect()
     }
 
     pub(super) fn topic(&self) -> &str {

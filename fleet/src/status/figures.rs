@@ -1,5 +1,7 @@
 //! Metrics of a whole fleet.
 
+use std::collections::BTreeSet;
+
 use super::{
     Partition, Status,
     shippers::{Liveness, ShipperStatus},
@@ -42,8 +44,21 @@ impl Status {
             ),
         ];
         all.extend(sinks(&self.sinks));
+        all.push(one(
+            "foldline_status_unstored_partitions",
+            "Partitions with events that no sink stores, if there are sinks",
+            self.unstored() as f64,
+        ));
         all.extend(shippers(&self.shippers));
         all
+    }
+
+    /// The number of partitions with events that no sink has, if there is a sink.
+    fn unstored(&self) -> usize {
+        let stored: BTreeSet<_> = self.sinks.iter().flat_map(SinkStatus::numbers).collect();
+        let with_events = self.partitions.iter().filter(|row| row.events_end > Some(0));
+        let unstored = with_events.filter(|row| !stored.contains(&row.partition)).count();
+        if self.sinks.is_empty() { 0 } else { unstored }
     }
 }
 

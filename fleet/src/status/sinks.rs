@@ -33,7 +33,15 @@ pub(super) struct SinkStatus {
     pub(super) lag: i64,
     /// The age of the oldest event that is not stored, in seconds; unknown if it cannot be read.
     pub(super) lag_seconds: Option<f64>,
+    /// The partitions that it stores.
     pub(super) partitions: Vec<SinkPartition>,
+}
+
+impl SinkStatus {
+    /// The numbers of its partitions.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = i32> {
+        self.partitions.iter().map(|row| row.partition)
+    }
 }
 
 /// The progress of a sink in one partition.
@@ -83,7 +91,8 @@ fn sink(
     for found in consumer.committed_offsets(asked, WAIT)?.elements() {
         let (partition, offset) = (found.partition(), found.offset());
         let Some(end) = ends.get(&partition) else { continue };
-        let stored_to = offset.to_raw().filter(|offset| *offset >= 0).unwrap_or(0);
+        // A sink reports an offset of each of its partitions; the others are not its own.
+        let Some(stored_to) = offset.to_raw().filter(|offset| *offset >= 0) else { continue };
         let lag = (end - stored_to).max(0);
         partitions.push(SinkPartition { partition, stored_to, lag });
     }

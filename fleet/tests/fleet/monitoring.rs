@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    Cluster, Running, Topics, WAIT, await_figure, command, free_address, get, sinks::ended,
+    Cluster, Running, Sender, Topics, WAIT, await_figure, command, free_address, get, sinks::ended,
 };
 use crate::logs;
 
@@ -131,6 +131,59 @@ fn a_shipper_that_died_and_bytes_that_were_destroyed_are_seen() {
     let long: Vec<_> = table.filter(|line| line.chars().count() > 80).collect();
     assert!(long.is_empty(), "{long:?}");
     await_figure(&parts.addresses[3], "foldline_status_holes", 1.0);
+}
+
+/// A sink of some partitions is not behind in the others, which it never reads.
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn a_sink_is_behind_in_its_own_partitions_only() {
+    let cluster = Cluster::start(1);
+    let topics = Topics::make(&cluster.addresses, "divided", 2, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let store = |name: &str, further: &[&str]| {
+        let db = folder.path().join(name);
+        let sink = ["sink", "--once", "--name", name, "--db", db.to_str().unwrap()];
+        let mut sink = command(&cluster, &topics, &[&sink, further].concat());
+        assert!(sink.status().unwrap().success());
+    };
+    let sinks = || {
+        let arguments = ["status", "--format", "json"];
+        let output = command(&cluster, &topics, &arguments).stdout(Stdio::piped()).output();
+        let status: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        status["sinks"].clone()
+    };
+    // Of its partition, nothing is stored yet.
+    let half = ["--partitions", "1"];
+    store("half", &half);
+    let _worker = Running::start(&cluster, &topics, &["work"]);
+    let (content, producer) = (logs::droid("a-session", 5, 1).into_bytes(), topics.producer());
+    for number in 0..8 {
+        let (source, format) = (format!("source {number}"), "droid".to_owned());
+        let sender = Sender { topics: &topics, producer: producer.clone(), source, format };
+        sender.send(&content, 0, 0, content.len(), 1 << 16);
+        sender.end(0, content.len());
+        sender.flush();
+    }
+    topics.await_complete(8);
+    let [(_, first), (_, end)] = [0, 1].map(|partition| topics.ends("events", partition));
+    assert!(first > 0 && end > 0, "both have events: {first}, {end}");
+    let behind = serde_json::json!([{"partition": 1, "stored_to": 0, "lag": end}]);
+    assert_eq!(sinks()[0]["partitions"], behind);
+    store("half", &half);
+    let (address, done) = (free_address(), sinks());
+    assert_eq!(done[0]["group"], "divided.sink.half");
+    assert_eq!((&done[0]["lag"], &done[0]["lag_seconds"]), (&0.into(), &0.0.into()), "{done}");
+
+    // The partition that no sink has is reported.
+    let status = Running::start(&cluster, &topics, &["status", "--metrics", &address]);
+    await_figure(&address, "foldline_status_unstored_partitions", 1.0);
+    let figures = get(&address, "/metrics");
+    let lag = "foldline_status_sink_lag_seconds{sink=\"divided.sink.half\"} 0\n";
+    assert!(figures.contains(lag), "{figures}");
+    status.stop();
+    store("whole", &[]);
+    let whole = sinks()[1]["partitions"].clone();
+    assert_eq!(whole.as_array().unwrap().len(), 2, "{whole}");
 }
 
 /// The files for Prometheus and Grafana.

@@ -39,8 +39,13 @@ use foldline_database::{
     Store,
     query::{SessionFilter, Totals},
     sqlite::Database,
+    usage::{PricedMessage, priced},
 };
-use foldline_domain::{Text, metrics::Metrics, pricing::Prices};
+use foldline_domain::{
+    Text,
+    metrics::Metrics,
+    pricing::{Cost, CostBasis, Prices},
+};
 use foldline_render::{human::number_of, transcript::TranscriptStyle};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -344,28 +349,28 @@ fn read_all(
     }
     let (database, summary) = writer.finish()?;
     if let Some(path) = &args.metrics {
-        let written = write_whole(path, metrics(&*database)?.as_bytes());
+        let written = write_whole(path, metrics(&*database, Prices::builtin())?.as_bytes());
         written.map_err(|error| Error::output(path, &error))?;
     }
     Ok((database, summary))
 }
 
-/// The metrics of everything in the database, in the text format of Prometheus.
-pub(crate) fn metrics(database: &dyn Store) -> Result<String, Error> {
+/// The metrics of everything in the database, in the text format of Prometheus. Costs that logs do not state are estimated.
+pub(crate) fn metrics(database: &dyn Store, prices: &Prices) -> Result<String, Error> {
     let mut metrics = Metrics::default();
     database.each_state(|state| read::add_metrics(&mut metrics, &state))?;
     metrics.clear_shared();
     for row in database.outcomes()? {
         metrics.add_sessions(&row.agent.unwrap_or_default(), row.outcome.as_deref(), row.sessions);
     }
-    for session in database.usage(&SessionFilter::default())? {
+    for PricedMessage { session, message, cost, .. } in
+        priced(&database.usage(&SessionFilter::default())?, prices)
+    {
         let agent = session.agent.as_ref().map(Text::decode).unwrap_or_default();
-        for message in &session.messages {
-            metrics.add_usage(
-                &agent,
-                message.of.model.as_deref().unwrap_or_default(),
-                &message.usage,
-            );
+        let model = message.of.model.as_deref().unwrap_or_default();
+        metrics.add_usage(&agent, model, &message.usage);
+        if let Some(Cost { usd, basis: CostBasis::Estimated }) = cost {
+            metrics.add_estimated_cost(&agent, model, usd);
         }
     }
     Ok(metrics.render())
