@@ -60,6 +60,10 @@ pub(super) fn migrate(client: &mut Client, name: &str) -> Result<(), PostgresErr
         else {
             return Ok(Some(found));
         };
+        if steps.is_empty() {
+            // Another program has migrated them meanwhile.
+            return Ok(None);
+        }
         for sql in steps {
             step.batch_execute(sql)?;
         }
