@@ -288,10 +288,11 @@ impl Otlp {
         }
         if !self.has_no_usage_points {
             self.session.metrics.count_tokens(&asked, &usage);
-            let logged = usage.cost_usd.map(|usd| Cost { usd, basis: CostBasis::Logged });
-            let estimated = estimated_cost.map(|usd| Cost { usd, basis: CostBasis::Estimated });
-            for cost in logged.into_iter().chain(estimated) {
-                self.session.metrics.count_cost(&asked, cost);
+            let costs =
+                [(usage.cost_usd, CostBasis::Logged), (estimated_cost, CostBasis::Estimated)];
+            for (usd, basis) in costs {
+                let cost = usd.map(|usd| Cost { usd, basis });
+                cost.into_iter().for_each(|cost| self.session.metrics.count_cost(&asked, cost));
             }
         }
         let attributes = Attributes::default()

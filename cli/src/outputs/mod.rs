@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::paths::OutputPaths;
 #[cfg(feature = "otlp")]
 use self::sent::SentOutput;
-pub(crate) use self::totals::TotalsPoints;
 pub(crate) use self::trail::{MAX_FIRST, StoredTrail};
 pub use self::trail::{TrailRecords, whole_trails};
 use self::{
@@ -38,7 +37,7 @@ use self::{
 use crate::sink::Endpoints;
 use crate::{
     error::Error,
-    sink::{Gathered, Written},
+    sink::{Gathered, TotalsPoints, Written},
     verbs::audit_key::signing_key,
 };
 

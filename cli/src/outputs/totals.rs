@@ -3,18 +3,14 @@
 use foldline_otlp::UsageTotals;
 use serde::{Deserialize, Serialize};
 
+use crate::sink::TotalsPoints;
+
 /// The totals of the last points of an output, which are stored with it.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct SavedTotals {
     /// The number of commits of the database that they count.
     commits: u64,
     totals: UsageTotals,
-}
-
-/// The points of the totals that have changed, as lines of an output.
-pub(crate) struct TotalsPoints {
-    pub(crate) totals: UsageTotals,
-    pub(crate) lines: Vec<u8>,
 }
 
 impl SavedTotals {

@@ -24,7 +24,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub(crate) use self::otlp::{Delivery, Endpoints, Sent};
 pub(crate) use self::{
     kind::{ContentArgs, SinkKind, SinkOptions, Writer},
-    otlp::{AgentSpan, Arrival, points as totals_points},
+    otlp::{AgentSpan, Arrival, TotalsPoints, points as totals_points},
     running::Sinks,
     spool::{Gathered, Written},
 };

@@ -41,7 +41,7 @@ use super::kind::{ContentArgs, SinkOptions, Writer};
 pub(crate) use agent::AgentSpan;
 pub(crate) use arrival::Arrival;
 pub(crate) use closing::Wake;
-pub(crate) use totals::points;
+pub(crate) use totals::{TotalsPoints, points};
 pub(crate) use variables::Variables;
 
 /// The consumer that writes lines of OTLP/JSON.

@@ -8,7 +8,13 @@ use foldline_domain::{Text, Timestamp, pricing::Prices};
 use foldline_otlp::{Resource, UsageTotals};
 
 use super::{super::kind::SinkOptions, resource};
-use crate::{error::Error, origin, outputs::TotalsPoints};
+use crate::{error::Error, origin};
+
+/// The tokens and costs of a database, and the points of those that have changed, as lines of an output.
+pub(crate) struct TotalsPoints {
+    pub(crate) totals: UsageTotals,
+    pub(crate) lines: Vec<u8>,
+}
 
 /// Counts the tokens and costs of a database as `foldline usage` does, and returns the points of what has changed since
 /// other totals.
