@@ -127,11 +127,17 @@ fn the_charts_are_those_of_the_last_days_with_use() {
 fn an_address_opens_the_same_session_in_a_database_that_was_built_again() {
     let (_folder, logs) = folder();
     let path = |name: &str| logs.join(name).with_extension("jsonl");
-    let write = |name: &str, session: &str| {
-        fs::write(path(name), line(session, "user", name, &json!(format!("Title {name}"))))
-            .unwrap();
-    };
     let names = ["one", "two", "three"];
+    // Two logs state one id. Their times, which order them, are the same when they are written again.
+    let log = |name: &str| {
+        let session = if name == "one" { "s" } else { "t" };
+        line(session, "user", name, &json!(format!("Title {name}")))
+    };
+    let written = names.map(|name| (name, log(name)));
+    let state = |name: &str| {
+        let (_, text) = written.iter().find(|(written, _)| *written == name).unwrap();
+        fs::write(path(name), text).unwrap();
+    };
     let addresses = |server: &Server| {
         until("all are listed", || server.body("/rows").matches("<tr data-state").count() == 3);
         let listed: serde_json::Value =
@@ -144,8 +150,6 @@ fn an_address_opens_the_same_session_in_a_database_that_was_built_again() {
         });
         listed.collect::<std::collections::BTreeMap<_, _>>()
     };
-    // Two logs state one id.
-    let state = |name: &str| write(name, if name == "one" { "s" } else { "t" });
     let (database, server) = (logs.with_extension("db"), {
         names.into_iter().for_each(state);
         Server::start(&logs, &[])
