@@ -7,8 +7,17 @@ use std::{
 };
 
 /// The tools that tests need. Such tests are ignored where the tool is missing, unless `FOLDLINE_TEST_ALL` is set.
-const TOOLS: [&str; 8] =
-    ["chromedriver", "chromium", "openssl", "postgres", "promtool", "python3", "script", "strace"];
+const TOOLS: [&str; 9] = [
+    "chromedriver",
+    "chromium",
+    "openssl",
+    "postgres",
+    "promtool",
+    "python3",
+    "script",
+    "strace",
+    "systemd-analyze",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -48,6 +57,7 @@ fn find_tools() {
 }
 
 fn set(name: &str, is_there: bool) {
+    let name = name.replace('-', "_");
     println!("cargo::rustc-check-cfg=cfg(has_{name})");
     if is_there {
         println!("cargo::rustc-cfg=has_{name}");

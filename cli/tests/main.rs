@@ -44,6 +44,7 @@ mod opencode_database;
 mod otlp;
 mod outputs;
 mod outputs_walk;
+mod packaging;
 mod pick;
 mod plans;
 #[cfg(all(unix, feature = "postgres"))]

@@ -7,6 +7,7 @@ mod interface;
 mod monitoring;
 mod outage;
 mod outcome;
+mod packaging;
 mod postgres;
 mod sinks;
 mod states;

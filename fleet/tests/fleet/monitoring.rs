@@ -296,7 +296,11 @@ fn prometheus_answers_every_query_of_the_dashboard() {
 #[test]
 #[cfg_attr(not(has_promtool), ignore = "needs promtool")]
 fn the_alerts_are_raised_when_they_have_to_be() {
-    for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]] {
+    for arguments in [
+        ["check", "rules", "alerts.yml"],
+        ["test", "rules", "alerts_test.yml"],
+        ["check", "config", "prometheus.yml"],
+    ] {
         let mut promtool = Command::new("promtool");
         let output = promtool.args(arguments).current_dir(file("prometheus")).output().unwrap();
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
