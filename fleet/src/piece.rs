@@ -43,6 +43,15 @@ pub(crate) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
+    /// A piece without bytes, headers and a format.
+    pub(crate) fn empty(source: SourceName) -> Self {
+        let place = Place::default();
+        let (format, path, host, user, task, before, created) =
+            ("", "", "", None, None, None, None);
+        let (is_end, bytes) = (false, &[][..]);
+        Self { source, place, format, path, host, user, task, before, created, is_end, bytes }
+    }
+
     /// The headers of the message.
     pub(crate) fn headers(&self) -> OwnedHeaders {
         let header = |key, value: &str| (key, value.to_owned());

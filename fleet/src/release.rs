@@ -19,7 +19,7 @@ use crate::{
     error::{EXIT_CODES, Error, report},
     ledger::{self, Cluster, INPUT, KafkaLedger},
     marks::{Unfolded, mark},
-    piece::{Piece, Place},
+    piece::Piece,
     sink::{Destination, HeldSource, held},
 };
 
@@ -117,19 +117,7 @@ fn wake(
 ) -> Result<(), Error> {
     let fail = |error| Error::Cluster { doing: format!("write to {logs}"), error };
     let producer: BaseProducer = client.create().map_err(fail)?;
-    let piece = Piece {
-        source: source.clone(),
-        place: Place::default(),
-        format: "",
-        path: "",
-        host: "",
-        user: None,
-        task: None,
-        before: None,
-        created: None,
-        is_end: false,
-        bytes: &[],
-    };
+    let piece = Piece::empty(source.clone());
     let record = BaseRecord::to(logs).partition(partition).key(source.as_str());
     let record = record.payload(piece.bytes).headers(piece.headers());
     producer.send(record).map_err(|(error, _)| fail(error))?;

@@ -189,6 +189,11 @@ impl KafkaLedger {
         Ok(Self { producer, place, sources, marks, damaged, has_failed: false })
     }
 
+    /// The names of the sources whose states have missing parts.
+    pub fn damaged(&self) -> impl Iterator<Item = &SourceName> {
+        self.damaged.keys()
+    }
+
     /// The names of the known sources.
     pub fn sources(&self) -> impl ExactSizeIterator<Item = &SourceName> {
         self.sources.keys()
@@ -249,7 +254,7 @@ impl KafkaLedger {
             beside.iter().try_for_each(|mark| ledger.send_mark(mark))
         })?;
         self.sources.extend(states.into_iter().map(|(source, state)| (source.clone(), state)));
-        removed.iter().for_each(|source| drop(self.sources.remove(source)));
+        removed.iter().for_each(|it| drop((self.sources.remove(it), self.damaged.remove(it))));
         self.marks.extend(beside.iter().map(|mark| (mark.name.clone(), mark.state.clone())));
         Ok(())
     }
@@ -365,7 +370,7 @@ impl KafkaLedger {
 
     /// Removes the state of a source.
     fn send_removal(&self, source: &SourceName) -> Result<(), KafkaError> {
-        let parts = self.sources.get(source).map_or(0, |stored| stored.parts);
+        let parts = self.sources.get(source).map_or(1, |stored| stored.parts);
         (0..parts).try_for_each(|index| self.remove(&restore::key_of_part(source, index)))
     }
 

@@ -135,6 +135,8 @@ pub(super) struct Shared {
     pub(super) topics: Topics,
     /// Whether patches are produced.
     pub(super) patches: bool,
+    /// Whether states that this program cannot read are rebuilt.
+    pub(super) rebuild: bool,
     /// How long complete sources are remembered.
     pub(super) expire: Option<Duration>,
     /// Prefix of the transactional ids.

@@ -60,6 +60,11 @@ pub(crate) struct WorkArgs {
     #[arg(long)]
     patches: bool,
 
+    /// Fold sources again from their beginning if another version of this program has stored their states. Events that
+    /// were sent are not sent again. Stop all workers of the other version first
+    #[arg(long)]
+    rebuild: bool,
+
     /// Forget complete sources after this many days; more than the retention of the events. Without it, they are
     /// remembered for ever
     #[arg(long, value_name = "DAYS", value_parser = parse_days)]
@@ -107,6 +112,7 @@ pub(crate) fn run(registry: &Registry, args: &WorkArgs) -> Result<ExitCode, Erro
         consumer: Group::join(&client, &group, &topics.logs)?,
         topics,
         patches: args.patches,
+        rebuild: args.rebuild,
         expire: args.expire,
         group,
         lanes: AtomicUsize::new(0),

@@ -1,6 +1,11 @@
 //! States are stored less often than events are sent.
 
-use super::{sinks::Stored, *};
+use rdkafka::Offset;
+
+use super::{
+    sinks::{Stored, entries, ingested},
+    *,
+};
 
 /// A worker that takes over soon after the previous one was killed.
 const SOON: [&str; 5] =
@@ -99,6 +104,75 @@ fn a_complete_source_expires_and_its_late_lines_are_named() {
     worker.stop();
     let (events, expected) = (stored.topics.events("events"), replayed_bytes(&content));
     assert!(events["complete"] == expected && events["again"] == expected);
+}
+
+/// Growing sources are folded again, also one whose beginning has to be shipped again, and one whose state has lost a part.
+/// Complete ones have no such state. The database continues.
+#[test]
+#[cfg_attr(not(has_brokers), ignore = "needs brokers: fleet/broker fetch")]
+fn states_of_another_version_are_rebuilt_without_loss_and_without_doubles() {
+    let stored = Stored::start("rebuilt");
+    let content = logs::droid("a-session", 60, 1).into_bytes();
+    let ends = ends(&content);
+    let half = ends[ends.len() / 2];
+    let names = ["deleted", "growing", "torn", "complete", "sound"];
+    let [deleted, growing, torn, complete, sound] = names.map(|source| stored.sender(source));
+    let fold = |senders: &[&Sender<'_>]| {
+        let worker = stored.work();
+        for sender in senders {
+            sender.send(&content, 0, 0, half, 1 << 16);
+            sender.flush();
+            stored.await_events(&sender.source, half);
+        }
+        worker.stop();
+    };
+    fold(&[&deleted]);
+    stored.topics.delete_before("logs", 0, Offset::End);
+    fold(&[&complete, &growing, &torn, &sound]);
+    let worker = stored.work();
+    complete.send(&content, 0, half, content.len(), 1 << 16);
+    complete.end(0, content.len());
+    complete.flush();
+    stored.topics.await_complete(1);
+    worker.stop();
+    assert!(stored.store().0.status.success());
+    for source in ["deleted", "growing"] {
+        let mut other: serde_json::Value =
+            serde_json::from_slice(&stored.topics.state(source)).unwrap();
+        other["state"]["snapshot"]["version"] = 0.into();
+        stored.topics.send_state(source, other.to_string().as_bytes());
+    }
+    stored.topics.tear_state("torn");
+    // Without the option, they are held back, and their states stay.
+    for sender in [&deleted, &growing, &torn, &sound] {
+        sender.send(&content, 0, half, content.len(), 1 << 16);
+        sender.end(0, content.len());
+        sender.flush();
+    }
+    let worker = stored.work();
+    stored.topics.await_complete(2);
+    await_unfolded(&stored.cluster, &stored.topics, 3);
+    worker.stop();
+    // The worker is killed while it folds them again.
+    let rebuild = [&SOON[..], &["--rebuild"]].concat();
+    let worker = Running::start(&stored.cluster, &stored.topics, &rebuild);
+    stored.topics.await_complete(4);
+    worker.kill();
+    let worker = stored.work();
+    let held = await_unfolded(&stored.cluster, &stored.topics, 1);
+    assert!(held[0].0 == "deleted" && held[0].1.contains("shipped again"), "{held:?}");
+    deleted.send(&content, 0, 0, content.len(), 1 << 16);
+    deleted.end(0, content.len());
+    deleted.flush();
+    stored.topics.await_complete(5);
+    await_unfolded(&stored.cluster, &stored.topics, 0);
+    worker.stop();
+    let (events, expected) = (stored.topics.events("events"), replayed_bytes(&content));
+    assert!(stored.store().0.status.success());
+    for source in names {
+        assert!(events[source] == expected, "{source}");
+        assert!(entries(&stored.db(), source) == ingested(&content), "{source}");
+    }
 }
 
 /// The ends of the lines.

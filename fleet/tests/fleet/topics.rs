@@ -95,6 +95,11 @@ impl Topics {
         self.send("state", source, value, &[("parts", "1")]);
     }
 
+    /// Replaces the state of a source by the first of two parts.
+    pub(crate) fn tear_state(&self, source: &str) {
+        self.send("state", source, &self.state(source), &[("parts", "2")]);
+    }
+
     /// The stored state of a source, which is compressed.
     pub(crate) fn state(&self, source: &str) -> Vec<u8> {
         let states = self.read("state").into_iter().filter(|state| state.key == source.as_bytes());

@@ -1,6 +1,7 @@
 //! [`Lane`]: one partition of a worker, from the lines of logs to a commit.
 
 mod committing;
+mod rebuilding;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -102,12 +103,15 @@ impl Lane {
         let Topics { events, patches, state, checkpoints, .. } = &shared.topics;
         let place = ledger::Place { topic: state.clone(), partition };
         let id = format!("{}.{partition}", shared.group);
-        let ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
+        let mut ledger = KafkaLedger::open(&shared.cluster, place, &id)?;
         let place = ledger::Place { topic: checkpoints.clone(), partition };
-        let sent = Sent::read(&shared.cluster, &place, &ledger)?;
         let patches = shared.patches.then(|| patches.as_str().into());
         let [events, checkpoints] = [events, checkpoints].map(|name| name.as_str().into());
         let target = Arc::new(Target { events, patches, checkpoints, partition });
+        if shared.rebuild {
+            rebuilding::rebuild(shared, &mut ledger, &target)?;
+        }
+        let sent = Sent::read(&shared.cluster, &place, &ledger)?;
         let counts = Counts {
             restoring: begun.elapsed(),
             sources: ledger.sources().count(),
@@ -156,11 +160,7 @@ impl Lane {
     /// Records the messages that were deleted before they were folded, if there are any.
     fn find_deleted(&mut self, shared: &Shared) -> Result<(), Error> {
         let (logs, partition) = (&shared.topics.logs, self.partition);
-        let first = shared.consumer.fetch_watermarks(logs, partition, REQUEST).map_err(|error| {
-            let doing = "read the first offset of a partition";
-            Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error })
-        });
-        let (first, _) = first?;
+        let first = first_offset(shared, partition)?;
         if let Some(range) = Range::before(first, self.next) {
             report(&format!(
                 "partition {partition} of {logs}: {range} were deleted before they were folded"
@@ -341,6 +341,14 @@ impl Lane {
             sent_at: self.sent_at,
         }
     }
+}
+
+/// The offset of the first retained message of a partition of the logs.
+fn first_offset(shared: &Shared, partition: i32) -> Result<i64, Error> {
+    let ends = shared.consumer.fetch_watermarks(&shared.topics.logs, partition, REQUEST);
+    let doing = "read the first offset of a partition";
+    let fail = |error| Error::KafkaLedger(KafkaLedgerError::Cluster { doing, error });
+    ends.map(|(first, _)| first).map_err(fail)
 }
 
 /// The mark of a source that is not folded from now on, or already was not.
