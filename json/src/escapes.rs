@@ -6,11 +6,16 @@ use memchr::memmem::Finder;
 use wide::u8x64;
 
 use super::{
-    has_escape,
     scan::{escaped, is_escaped},
+    word::{equal, first},
 };
 
 const BLOCK: usize = 64;
+
+/// Whether there is a backslash in the text between the quotes.
+pub fn has_escape(body: &str) -> bool {
+    first(body.as_bytes(), |word| equal(word, b'\\')).is_some()
+}
 
 /// Whether a character may be written as a `\\u` escape.
 pub(super) fn has_code(body: &str) -> bool {

@@ -28,13 +28,13 @@ use serde::{Serialize, ser};
 use serde_json::value::RawValue;
 
 pub use self::{
-    escapes::count_line_feeds,
+    escapes::{count_line_feeds, has_escape},
     pretty::indented,
     scan::{Key, Scanner},
     text::{EscapedText, Form, Lines, Text},
     unescape::{
-        decode_body, decode_literal, decoded_len, has_escape, is_same_string, string_body,
-        unescape, unescape_to, unescapes_to,
+        decode_body, decode_literal, decoded_len, is_same_string, string_body, unescape,
+        unescape_to, unescapes_to,
     },
     value::{Json, RAW_VALUE, Raw, stated},
     writer::Error,

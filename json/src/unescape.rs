@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    escapes::count_short,
+    escapes::{count_short, has_escape},
     word::{common, equal, first},
 };
 
@@ -18,11 +18,6 @@ pub fn decode_body(body: &str) -> Cow<'_, str> {
         true => Cow::Owned(unescape(body)),
         false => Cow::Borrowed(body),
     }
-}
-
-/// Whether there is a backslash in the text between the quotes.
-pub fn has_escape(body: &str) -> bool {
-    first(body.as_bytes(), |word| equal(word, b'\\')).is_some()
 }
 
 /// The text between the quotes, if `literal` is a string.

@@ -1,9 +1,9 @@
 //! The fields of an ATIF document, as they are serialised.
 
-use foldline_domain::{Extra, Json, Summary, Text};
+use foldline_domain::{Extra, Json, OF_WINDOW, Summary, Text, Timestamp, TokenUsage};
 use serde::Serialize;
 
-use crate::{content::Content, emitter::Used};
+use crate::content::Content;
 
 /// The version of the format.
 pub(crate) const VERSION: &str = "ATIF-v1.8";
@@ -182,4 +182,28 @@ pub(crate) struct EntryRest {
     /// The pictures; one with `text` has a content part, which replaces that text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) images: Vec<Json>,
+}
+
+/// Tokens that were used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Used {
+    /// The number of entries before.
+    #[serde(skip)]
+    pub(crate) after: usize,
+    #[serde(flatten)]
+    pub(crate) usage: TokenUsage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message_id: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timestamp: Option<Timestamp>,
+}
+
+impl Used {
+    /// Whether it is of one request, rather than the cost of a time or of the whole session.
+    pub(crate) fn is_of_request(&self) -> bool {
+        let is_window = self.message_id.as_ref().is_some_and(|id| id.begins_with(OF_WINDOW));
+        !is_window && (self.usage.input_tokens.is_some() || self.usage.output_tokens.is_some())
+    }
 }

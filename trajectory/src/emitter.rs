@@ -4,16 +4,15 @@ use std::{collections::BTreeSet, convert::Infallible, sync::Arc};
 
 use foldline::transduce::{Batch, Emitter};
 use foldline_domain::{
-    Conversation, CorrId, DomainEvent, Json, NormalizedEntry, OF_WINDOW, Session, Summary, Text,
-    Timestamp, TokenUsage,
+    Conversation, CorrId, DomainEvent, Json, NormalizedEntry, Session, Summary, Text, TokenUsage,
     pricing::{Cost, CostBasis, Prices, Requests},
 };
-use serde::Serialize;
 
 use crate::{
     content::{Picture, Pictures},
     document::{
-        Agent, FinalMetrics, Metrics, Own, Rest, ToolDefinition, ToolFunction, Trajectory, VERSION,
+        Agent, FinalMetrics, Metrics, Own, Rest, ToolDefinition, ToolFunction, Trajectory, Used,
+        VERSION,
     },
     steps::Steps,
 };
@@ -31,30 +30,6 @@ pub struct Atif {
     cost: Option<Cost>,
     note: Option<String>,
     folder: Option<String>,
-}
-
-/// Tokens that were used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Used {
-    /// The number of entries before.
-    #[serde(skip)]
-    pub(crate) after: usize,
-    #[serde(flatten)]
-    pub(crate) usage: TokenUsage,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) model: Option<Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) message_id: Option<Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) timestamp: Option<Timestamp>,
-}
-
-impl Used {
-    /// Whether it is of one request, rather than the cost of a time or of the whole session.
-    pub(crate) fn is_of_request(&self) -> bool {
-        let is_window = self.message_id.as_ref().is_some_and(|id| id.begins_with(OF_WINDOW));
-        !is_window && (self.usage.input_tokens.is_some() || self.usage.output_tokens.is_some())
-    }
 }
 
 impl Atif {

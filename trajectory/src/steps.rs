@@ -11,9 +11,9 @@ use serde::Serialize;
 use crate::{
     content::{Content, Pictures},
     document::{
-        EntryRest, Observation, ObservationResult, Own, Step, StepRest, SubagentRef, ToolCall,
+        EntryRest, Observation, ObservationResult, Own, Step, StepRest, SubagentRef, ToolCall, Used,
     },
-    emitter::{Atif, Used, agent_of},
+    emitter::{Atif, agent_of},
 };
 
 /// The steps of a session, before they are written.

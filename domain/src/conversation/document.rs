@@ -6,11 +6,8 @@ use foldline::transduce::{Batch, Emitter};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    entry::NormalizedEntry,
-    event::{DomainEvent, WarningKind},
-    id::CorrId,
-    session::Session,
-    usage::TokenUsage,
+    entry::NormalizedEntry, event::DomainEvent, id::CorrId, session::Session, usage::TokenUsage,
+    warning_kind::WarningKind,
 };
 
 /// The whole conversation: the result of applying the patches of a `PatchEmitter` in order to

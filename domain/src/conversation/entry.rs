@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     action::{ActionType, CommandExitStatus, ToolResult},
     content::Image,
-    event::WarningKind,
     extra::Extra,
     id::{CorrId, SessionId},
+    warning_kind::WarningKind,
 };
 
 /// One entry of a conversation.

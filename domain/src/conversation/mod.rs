@@ -15,6 +15,7 @@ mod size;
 mod texts;
 pub mod tool_calls;
 mod usage;
+mod warning_kind;
 
 pub use foldline::position::{
     ByItem, Digest, HexDigits, Located, Locating, LocatingState, NotADigest, Position, SessionKey,
@@ -32,7 +33,7 @@ pub use self::{
     content::{Content, Image},
     document::{Conversation, Summary, SummaryPart},
     entry::{Metadata, NormalizedEntry, NormalizedEntryType, ToolStatus, ToolUse},
-    event::{DomainEvent, Warning, WarningKind},
+    event::{DomainEvent, Warning},
     extra::Extra,
     id::{CorrId, EntryIdx, SessionId, TaskId},
     limit::Limit,
@@ -40,4 +41,5 @@ pub use self::{
     size::length_of_extra,
     tool_calls::ToolCalls,
     usage::{OF_THREAD, OF_WINDOW, TokenUsage},
+    warning_kind::WarningKind,
 };

@@ -65,8 +65,9 @@ pub use self::{
 };
 use super::{
     entry::NormalizedEntry,
-    event::{DomainEvent, Warning, WarningKind},
+    event::{DomainEvent, Warning},
     id::CorrId,
+    warning_kind::WarningKind,
 };
 
 /// The open calls of a conversation, and the results that await their calls. A plain value that can be stored with

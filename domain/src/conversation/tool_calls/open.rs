@@ -13,8 +13,9 @@ use tracing::debug;
 
 use super::super::{
     entry::{NormalizedEntry, ToolStatus, ToolUse},
-    event::{DomainEvent, Warning, WarningKind},
+    event::{DomainEvent, Warning},
     id::CorrId,
+    warning_kind::WarningKind,
 };
 use super::{held::Limits, outcome::ResultKey};
 
