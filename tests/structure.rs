@@ -11,7 +11,7 @@ const BUDGETS: [(&str, usize); 14] = [
     ("domain", 8_900),
     ("agents", 27_800),
     ("render", 11_400),
-    ("database", 11_850),
+    ("database", 11_960),
     ("otlp", 2_600),
     ("trajectory", 900),
     ("tables", 950),

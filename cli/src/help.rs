@@ -94,7 +94,10 @@ const EXAMPLES: &[(&str, [&str; 2])] = &[
     ("ingest", ["foldline ingest", "foldline ingest logs --db team.db --task-from dir"]),
     (
         "prune",
-        ["foldline prune --older-than 90d --dry-run", "foldline prune --older-than 90d --compact"],
+        [
+            "foldline prune --older-than 90d --dry-run",
+            "foldline prune --larger-than 10GB --compact",
+        ],
     ),
     ("forget", ["foldline forget latest", "foldline forget --project shop --before 90d --dry-run"]),
     ("keep", ["foldline keep on", "foldline keep status --db team.db"]),

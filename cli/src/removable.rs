@@ -3,10 +3,9 @@
 use std::{ops::Deref, time::Duration};
 
 use foldline_database::{
-    Forgotten, Pruned, Store,
+    Forgotten, Prune, Pruned, Store,
     sqlite::{Database, SqliteError},
 };
-use foldline_domain::Timestamp;
 
 #[cfg(feature = "postgres")]
 use foldline_database::{StoreError, postgres::Postgres};
@@ -61,13 +60,13 @@ impl Removable {
         Ok(Self { engine, is_dry, is_damaged })
     }
 
-    /// Removes the entries of sessions without activity since a moment.
-    pub(crate) fn prune(&mut self, before: Timestamp) -> Result<Pruned, Error> {
+    /// Removes the entries of old sessions.
+    pub(crate) fn prune(&mut self, which: Prune) -> Result<Pruned, Error> {
         Ok(match &mut self.engine {
-            Engine::File(database) => database.prune(before, self.is_dry)?,
+            Engine::File(database) => database.prune(which, self.is_dry)?,
             #[cfg(feature = "postgres")]
             Engine::Server(database) => {
-                database.prune(before, self.is_dry).map_err(StoreError::from)?
+                database.prune(which, self.is_dry).map_err(StoreError::from)?
             }
         })
     }

@@ -470,6 +470,49 @@ fn pruning_forgets_what_was_said_and_keeps_what_it_cost() {
 }
 
 #[test]
+fn pruning_by_size_removes_the_oldest_sessions() {
+    let place = Place::new(20, 40);
+    let db = place.db();
+    let prune = |more: &[&str]| {
+        let output =
+            run(&[&["prune", "--db", db.to_str().unwrap(), "--larger-than"][..], more].concat());
+        let said = String::from_utf8(output.stdout).unwrap();
+        let left = said.split("; ").last().unwrap().replace(',', "");
+        let left = left.split_whitespace().find_map(|word| word.parse::<u64>().ok()).unwrap();
+        (output.status.code(), said, left)
+    };
+    let (code, said, whole) = prune(&["10GB", "--dry-run"]);
+    assert!(code == Some(0) && said.starts_with("would remove 0 entries"), "{said}");
+    let before = dump(&db);
+    // What is kept of the sessions is larger.
+    let (code, said, least) = prune(&["1K", "--dry-run"]);
+    assert!(code == Some(1) && said.contains("of 20 sessions"), "{said}");
+    assert_eq!(dump(&db), before);
+
+    let limit = whole.midpoint(least);
+    let (code, said, left) = prune(&[&limit.to_string(), "--compact"]);
+    assert!(code == Some(0) && left <= limit, "{said}");
+    // Pages of the file have some free space.
+    let file = db.metadata().unwrap().len();
+    assert!(file < limit + limit / 5, "{file}, {limit}");
+    let mut sessions = place.json(&["sessions"]).as_array().unwrap().clone();
+    sessions.sort_by_key(|session| session["ended"].to_string());
+    let is_kept = |session: &Value| {
+        place.json(&["show", &session["number"].to_string()])["entries"] != json!([])
+    };
+    let kept: Vec<_> = sessions.iter().map(is_kept).collect();
+    assert!(kept.is_sorted() && kept.iter().any(|kept| *kept) && !kept[0], "{kept:?}");
+    let (_, said, _) = prune(&[&limit.to_string()]);
+    assert!(said.starts_with("removed 0 entries"), "{said}");
+    for wrong in
+        [&["--larger-than", "ten"][..], &["--larger-than", "1G", "--older-than", "1d"], &[]]
+    {
+        let output = run(&[&["prune", "--db", db.to_str().unwrap()][..], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn a_reference_opens_the_entry_with_what_is_around_it() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();

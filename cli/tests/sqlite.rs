@@ -8,7 +8,7 @@ use std::{
 use crate::logs::{assert_same, dump};
 use foldline::ledger::{Checkpoint, Commit, CommitError, Ledger, Mark, SourceFacts};
 use foldline_database::{
-    Rows, SessionEvents,
+    Prune, Rows, SessionEvents,
     sqlite::{DEFAULT_WAIT, Database, Output, SqliteError},
 };
 use foldline_domain::{
@@ -265,7 +265,7 @@ fn a_stored_session_is_continued_where_it_was_read_to() {
                 [conversation, whole].map(|it| it.summary.usage.unwrap().cost_usd.unwrap());
             assert!((cost - expected).abs() < 1e-9, "cut at {cut}: {cost}");
         }
-        database.prune(Timestamp::from_millis(i64::MAX), false).unwrap();
+        database.prune(Prune::Before(Timestamp::from_millis(i64::MAX)), false).unwrap();
         assert!(!reading.read(&database, |event| panic!("{event:?}")).unwrap());
     }
 }

@@ -34,7 +34,7 @@ pub use self::{
     error::StoreError,
     prepared::{RowChange, RowChanges, RowEmitter, Rows},
     read::StoredEntry,
-    removal::{Forgotten, Pruned},
+    removal::{Forgotten, Prune, Pruned},
     row::{Cell, FromCell, Row},
     store::{Parameter, Store},
     stored::SessionEvents,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use foldline_domain::Timestamp;
 use postgres::types::ToSql;
 
 use super::{
@@ -15,12 +14,30 @@ use super::{
 };
 use crate::{
     Dialect, Parameter, Row, StoreError,
-    removal::{self, Forgotten, Pruned, Removal},
+    removal::{self, Forgotten, Prune, Pruned, Removal, Size},
 };
 
 /// The tables of the schema, and whether the user may rewrite each.
 const TABLES: &str = "SELECT quote_ident(relname), pg_has_role(relowner, 'USAGE') FROM pg_class
     WHERE relnamespace = 'foldline'::regnamespace AND relkind = 'r' ORDER BY relname";
+
+/// The bytes that the entries use, with their indices, and those of the other tables. Files of tables do not shrink when
+/// rows are deleted: as much of a table counts, and of its indices, as its rows take of its file.
+const SIZES: &str = "
+    WITH used (name, bytes) AS (
+        SELECT 'entries', sum(100 + pg_column_size(content) + coalesce(pg_column_size(output), 0)
+                              + coalesce(pg_column_size(metadata), 0)) FROM entries
+        UNION ALL SELECT 'tool_calls', sum(150 + pg_column_size(action)) FROM tool_calls
+        UNION ALL SELECT 'tool_paths', sum(60 + pg_column_size(path)) FROM tool_paths
+        UNION ALL SELECT 'words', sum(40 + pg_column_size(vector)) FROM words
+    ), sizes AS (
+        SELECT name, pg_total_relation_size(pg_class.oid) AS size,
+               least(1, coalesce(bytes, 0)::NUMERIC / greatest(pg_table_size(pg_class.oid), 1)) AS used
+        FROM pg_class LEFT JOIN used ON name = relname
+        WHERE relnamespace = 'foldline'::regnamespace AND relkind = 'r'
+    )
+    SELECT CAST(coalesce(sum(size * used) FILTER (WHERE name IS NOT NULL), 0) AS BIGINT),
+           CAST(coalesce(sum(size) FILTER (WHERE name IS NULL), 0) AS BIGINT) FROM sizes";
 
 /// Removes the words that no entry has any more.
 const UNUSED_TERMS: &str =
@@ -43,17 +60,16 @@ impl Postgres {
         Ok(database)
     }
 
-    /// Removes the entries, tool calls and search index of every session without activity since `before`. The session
-    /// itself, its tokens, its warnings and the position in its source are kept, so the next commit does not restore
-    /// pruned entries.
+    /// Removes the entries, tool calls and search index of old sessions. The session itself, its tokens, its warnings and
+    /// the position in its source are kept, so the next commit does not restore pruned entries.
     ///
     /// No other program commits meanwhile; readers are not blocked. An open transaction is rolled back.
     ///
     /// # Errors
     /// The database cannot be written; then nothing is removed.
-    pub fn prune(&mut self, before: Timestamp, dry_run: bool) -> Result<Pruned, PostgresError> {
+    pub fn prune(&mut self, which: Prune, dry_run: bool) -> Result<Pruned, PostgresError> {
         self.removing(dry_run, |session| {
-            let pruned = removal::prune(session, before.as_millis(), dry_run)?;
+            let pruned = removal::prune(session, which, dry_run)?;
             if !dry_run && pruned.entries > 0 {
                 session.run(UNUSED_TERMS, &[])?;
             }
@@ -196,5 +212,17 @@ impl Removal for Connection {
                        SELECT 1 FROM models WHERE md5(models.model) = md5(prices.model))";
         self.run(sql, &[])?;
         self.run(UNUSED_TERMS, &[]).map(drop)
+    }
+
+    fn size(&mut self) -> Result<Size, PostgresFailure> {
+        let sizes = self.list(SIZES, &[], |row| {
+            Ok(Size { entries: row.unsigned(0)?, rest: row.unsigned(1)? })
+        })?;
+        Ok(sizes.into_iter().next().unwrap_or_default())
+    }
+
+    /// Deleted rows do not count in the size.
+    fn merge_words(&mut self) -> Result<(), PostgresFailure> {
+        Ok(())
     }
 }

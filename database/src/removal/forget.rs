@@ -7,7 +7,7 @@
 //! source with sessions that were not chosen, such as the database of an agent, is read on. Of neither, a copy of the raw
 //! log is kept.
 
-use super::{Counts, Removal, count};
+use super::{Counts, Removal, array, count};
 use crate::{Parameter, query::with_companions};
 
 /// Counts of what was forgotten, or would be.
@@ -52,11 +52,6 @@ pub(crate) fn forget<R: Removal>(
         remove(transaction, &all)?;
     }
     Ok(Forgotten { sessions: chosen.len() as u64, entries, calls, bytes, logs, kept })
-}
-
-fn array(ids: &[i64]) -> Parameter {
-    let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
-    format!("[{}]", ids.join(",")).into()
 }
 
 fn remove<R: Removal>(transaction: &mut R, chosen: &Parameter) -> Result<(), R::Error> {

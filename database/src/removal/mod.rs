@@ -4,11 +4,14 @@ mod forget;
 mod forgotten;
 mod prune;
 
-pub use self::{forget::Forgotten, prune::Pruned};
+pub use self::{
+    forget::Forgotten,
+    prune::{Prune, Pruned},
+};
 pub(crate) use self::{
     forget::forget,
     forgotten::{any_forgotten, is_forgotten},
-    prune::prune,
+    prune::{Size, prune},
 };
 use crate::{Dialect, Parameter, Row, StoreError};
 
@@ -46,6 +49,18 @@ pub(crate) trait Removal {
 
     /// Removes rows of this engine that belong to no session.
     fn remove_unused(&mut self) -> Result<(), Self::Error>;
+
+    /// The size of the database.
+    fn size(&mut self) -> Result<Size, Self::Error>;
+
+    /// Removes the words of deleted entries from the search index, if they count in the size until then.
+    fn merge_words(&mut self) -> Result<(), Self::Error>;
+}
+
+/// A parameter that is a list of ids.
+fn array(ids: &[i64]) -> Parameter {
+    let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
+    format!("[{}]", ids.join(",")).into()
 }
 
 /// Counts of entries.

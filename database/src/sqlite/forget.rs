@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Dialect, Parameter, Row, StoreError,
-    removal::{self, Forgotten, Removal},
+    removal::{self, Forgotten, Removal, Size},
 };
 
 impl Database {
@@ -33,10 +33,8 @@ impl Database {
             removal::forget(&mut transaction, sessions, dry_run)
         })?;
         if !dry_run && forgotten.sessions > 0 {
-            // The words of deleted entries stay in the index until its pieces are merged.
-            let merge =
-                "INSERT INTO search (search) VALUES ('optimize'); PRAGMA secure_delete = OFF;";
-            self.with(|connection| connection.execute_batch(merge))?;
+            self.with(|mut connection| connection.merge_words())?;
+            self.with(|connection| connection.execute_batch("PRAGMA secure_delete = OFF"))?;
         }
         Ok(forgotten)
     }
@@ -105,6 +103,27 @@ impl Removal for &Connection {
     /// The prices are those of the program.
     fn remove_unused(&mut self) -> rusqlite::Result<()> {
         Ok(())
+    }
+
+    /// Free pages do not count, nor does free space within the pages from which pruning removes rows.
+    fn size(&mut self) -> rusqlite::Result<Size> {
+        let sql = "
+            WITH kinds (name, is_of_entries) AS (
+                SELECT name, tbl_name IN ('entries', 'tool_calls', 'tool_paths', 'open_entries') OR name LIKE 'search%'
+                FROM sqlite_schema
+            )
+            SELECT coalesce(sum(iif(is_of_entries, pgsize - unused, 0)), 0),
+                   coalesce(sum(iif(is_of_entries, 0, pgsize)), 0)
+            FROM dbstat LEFT JOIN kinds USING (name) WHERE aggregate = TRUE";
+        let sizes = list(self, sql, [], |row| {
+            Ok(Size { entries: row.unsigned(0)?, rest: row.unsigned(1)? })
+        })?;
+        Ok(sizes.into_iter().next().unwrap_or_default())
+    }
+
+    /// They stay in the index until its pieces are merged.
+    fn merge_words(&mut self) -> rusqlite::Result<()> {
+        run(self, "INSERT INTO search (search) VALUES ('optimize')", []).map(drop)
     }
 }
 

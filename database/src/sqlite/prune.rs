@@ -1,21 +1,16 @@
 //! Removes the entries of old sessions.
 
-use foldline_domain::Timestamp;
-
 use super::{Database, SqliteError};
-use crate::removal::{self, Pruned};
+use crate::removal::{self, Prune, Pruned};
 
 impl Database {
-    /// Removes the entries, tool calls and search index of every session without activity since `before`. The
-    /// session itself, its tokens, its warnings and the position in its source are kept, so the next ingest
-    /// does not restore pruned entries.
+    /// Removes the entries, tool calls and search index of old sessions. The session itself, its tokens, its warnings and
+    /// the position in its source are kept, so the next ingest does not restore pruned entries.
     ///
     /// # Errors
     /// The database cannot be written; then nothing is removed.
-    pub fn prune(&mut self, before: Timestamp, dry_run: bool) -> Result<Pruned, SqliteError> {
-        self.removing(dry_run, |mut transaction| {
-            removal::prune(&mut transaction, before.as_millis(), dry_run)
-        })
+    pub fn prune(&mut self, which: Prune, dry_run: bool) -> Result<Pruned, SqliteError> {
+        self.removing(dry_run, |mut transaction| removal::prune(&mut transaction, which, dry_run))
     }
 
     /// Returns the freed space to the file system. Rewrites the whole database.

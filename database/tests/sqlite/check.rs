@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use foldline::ledger::{Checkpoint, Commit, Ledger, SourceFacts};
 use foldline_database::{
-    Rows,
+    Prune, Rows,
     sqlite::{DEFAULT_WAIT, Database, SqliteError},
 };
 use foldline_domain::{
@@ -115,7 +115,7 @@ fn entries_of_the_next_file_of_a_pruned_log_are_stored() {
     };
     let mut database = place.open();
     database.commit(&[commit(0, at(5))], &[]).unwrap();
-    assert_eq!(database.prune(Timestamp::from_millis(2), false).unwrap().entries, 3);
+    assert_eq!(database.prune(Prune::Before(Timestamp::from_millis(2)), false).unwrap().entries, 3);
     // The next file is longer, and read at once.
     assert_eq!(database.commit(&[commit(7, at(7))], &[]).unwrap().entries, 7);
     drop(database);
