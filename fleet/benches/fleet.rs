@@ -273,7 +273,7 @@ fn copied(cluster: &Cluster, topics: &Topics, id: &str) -> Duration {
         from.add_partition_offset(&logs, partition, Offset::Beginning).unwrap();
         let mut config = client.clone();
         config.set("transactional.id", format!("{id}.{partition}"));
-        config.set("compression.type", "lz4").set("linger.ms", "5");
+        config.set("compression.type", "zstd").set("linger.ms", "5");
         let producer: BaseProducer = config.create().unwrap();
         producer.init_transactions(Duration::from_secs(60)).unwrap();
         lanes.insert(partition, (producer, messages, 0, 0_usize, 0_usize));

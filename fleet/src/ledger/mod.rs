@@ -179,7 +179,7 @@ impl KafkaLedger {
             .set("transactional.id", transactional_id)
             .set("enable.idempotence", "true")
             .set("acks", "all")
-            .set("compression.type", "lz4")
+            .set("compression.type", "zstd")
             .set("linger.ms", "5");
         let fail = KafkaLedgerError::of("create a producer");
         let producer: BaseProducer = config.create().map_err(fail)?;

@@ -356,7 +356,7 @@ fn settings(client: &ClientConfig, max_message: usize) -> ClientConfig {
     let defaults = [
         // A batch of several messages is no larger than a single message may be.
         ("batch.size", batch.as_str()),
-        ("compression.type", "lz4"),
+        ("compression.type", "zstd"),
         ("linger.ms", "20"),
         ("message.max.bytes", largest.as_str()),
         ("queue.buffering.max.kbytes", "16384"),

@@ -51,7 +51,7 @@ impl Topics {
     /// The configuration of a client that compresses, as workers do.
     pub(crate) fn compressing(&self) -> ClientConfig {
         let mut client = self.client.clone();
-        client.set("compression.type", "lz4").set("linger.ms", "5").clone()
+        client.set("compression.type", "zstd").set("linger.ms", "5").clone()
     }
 
     /// Deletes the messages of a partition before an offset, as retention does.
