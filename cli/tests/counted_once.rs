@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{first_hour::Home, logs::run};
 
 /// A thread of Codex whose running total has grown like this; the file of a fork begins with the counts of its parent.
-fn thread(id: &str, parent: Option<&str>, at: u32, counts: &[u64]) -> String {
+pub(crate) fn thread(id: &str, parent: Option<&str>, at: u32, counts: &[u64]) -> String {
     let line = |second: usize, kind: &str, payload: Value| {
         let timestamp = format!("2026-09-{at:02}T10:{:02}:{:02}Z", second / 60, second % 60);
         json!({"timestamp": timestamp, "type": kind, "payload": payload}).to_string() + "\n"
@@ -100,9 +100,8 @@ fn reply(id: &str, minute: u32, agent: Option<&str>, block: &Value) -> String {
     line.to_string() + "\n"
 }
 
-#[test]
-fn a_stated_window_includes_its_sub_agents_whichever_is_read_first() {
-    let home = Home::new();
+/// A root with a stated window, and a sub-agent with a reply in it and one after it.
+pub(crate) fn window() -> [(&'static str, String); 2] {
     let text = json!({"type": "text", "text": "Sown."});
     let call = json!({"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Sow"}});
     let spent = json!({
@@ -111,9 +110,14 @@ fn a_stated_window_includes_its_sub_agents_whichever_is_read_first() {
     });
     let root =
         reply("m1", 1, None, &call) + &reply("m2", 9, None, &text) + &spent.to_string() + "\n";
-    // One reply of the sub-agent in the window, and one after it.
     let agent = reply("s1", 5, Some("7a"), &text) + &reply("s2", 30, Some("7a"), &text);
-    let logs = [("root.jsonl", root), ("root/subagents/agent-7a.jsonl", agent)];
+    [("root.jsonl", root), ("root/subagents/agent-7a.jsonl", agent)]
+}
+
+#[test]
+fn a_stated_window_includes_its_sub_agents_whichever_is_read_first() {
+    let home = Home::new();
+    let logs = window();
     let estimated = 1000.0 * 3e-6 + 100.0 * 15e-6;
     for order in [[0, 1], [1, 0]] {
         let folder = home.path().join(format!("{order:?}")).join(".claude/projects/-w");

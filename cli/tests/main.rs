@@ -67,6 +67,7 @@ mod signed;
 mod sqlite;
 mod story_of_captures;
 mod titles;
+mod totals;
 mod two_threads;
 mod unusable;
 mod usage;

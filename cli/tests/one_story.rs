@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Token counts and the logged cost, by agent and model.
-type Sums = BTreeMap<(String, String), BTreeMap<&'static str, f64>>;
+pub(crate) type Sums = BTreeMap<(String, String), BTreeMap<&'static str, f64>>;
 
 const TOKENS: [(&str, &str); 5] = [
     ("input_tokens", "gen_ai_client_token_usage_total"),
@@ -65,7 +65,7 @@ impl<'l> Database<'l> {
 }
 
 /// The rows of an answer as JSON.
-fn rows<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec<Value> {
+pub(crate) fn rows<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec<Value> {
     let arguments: Vec<_> = arguments.into_iter().chain(["-f", "json"]).collect();
     // A log in a folder that is not a log is reported, and does not matter here.
     let output = run(&arguments);
@@ -73,15 +73,15 @@ fn rows<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Vec<Value> {
     json.unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
 }
 
-fn text(row: &Value, name: &str) -> String {
+pub(crate) fn text(row: &Value, name: &str) -> String {
     row[name].as_str().unwrap_or_default().to_owned()
 }
 
-fn number(row: &Value, name: &str) -> f64 {
+pub(crate) fn number(row: &Value, name: &str) -> f64 {
     row[name].as_f64().unwrap_or_default()
 }
 
-fn is_close(one: f64, other: f64) -> bool {
+pub(crate) fn is_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(1.0)
 }
 
@@ -98,10 +98,10 @@ fn used(rows: &[Value]) -> Sums {
 }
 
 /// Costs by agent and model.
-type Costs = BTreeMap<(String, String), f64>;
+pub(crate) type Costs = BTreeMap<(String, String), f64>;
 
 /// The tokens of metrics, and the costs: the logged ones, and all.
-fn measured(metrics: &str) -> (Sums, [Costs; 2]) {
+pub(crate) fn measured(metrics: &str) -> (Sums, [Costs; 2]) {
     let (mut sums, [mut logged, mut all]) = (Sums::new(), [Costs::new(), Costs::new()]);
     for line in metrics.lines().filter(|line| !line.starts_with('#')) {
         let Some((name, rest)) = line.split_once('{') else { continue };
@@ -213,7 +213,7 @@ fn a_session_of_two_files_is_one_session_in_every_answer() {
     assert_eq!(database.ask("task list").len(), 3);
 }
 
-fn said(logs: &Path, name: &str, session: &str) {
+pub(crate) fn said(logs: &Path, name: &str, session: &str) {
     let start = json!({"type": "session_start", "id": session, "title": format!("Title of {name}"), "owner": "o",
                        "version": 2, "cwd": format!("/w/{name}")});
     let message = json!({"type": "message", "id": "m", "timestamp": "2026-01-31T10:00:00Z",
@@ -221,7 +221,7 @@ fn said(logs: &Path, name: &str, session: &str) {
     std::fs::write(logs.join(format!("{name}.jsonl")), format!("{start}\n{message}\n")).unwrap();
 }
 
-fn settings(logs: &Path, session: &str, tokens: u64) {
+pub(crate) fn settings(logs: &Path, session: &str, tokens: u64) {
     let settings = json!({"assistantActiveTimeMs": 10, "model": "claude-opus-4-5", "autonomyMode": "off",
                           "tokenUsage": {"inputTokens": tokens, "outputTokens": 5}});
     let file = logs.join(format!("{session}.settings.json"));

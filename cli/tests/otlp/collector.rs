@@ -3,6 +3,7 @@
 use std::{
     io::{Read, Write},
     net::TcpListener,
+    process::Command,
     sync::{Arc, Condvar, Mutex},
     thread,
     time::{Duration, Instant},
@@ -29,7 +30,7 @@ pub(super) struct Request {
 type Answer = dyn Fn(usize, &Request) -> Response + Send + Sync;
 
 /// A running collector.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     pub(super) address: String,
     requests: Arc<(Mutex<Vec<Request>>, Condvar)>,
 }
@@ -71,6 +72,14 @@ impl Collector {
             });
         });
         Self { address, requests }
+    }
+
+    /// A collector that takes all, as JSON, which the command sends it.
+    pub(crate) fn of_json(command: &mut Command) -> Self {
+        let collector = Self::start(|_, _| taken());
+        command.args(["--sink", &format!("otlp={}", collector.address)]);
+        command.env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json");
+        collector
     }
 
     pub(super) fn requests(&self) -> Vec<Request> {

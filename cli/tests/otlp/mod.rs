@@ -1,8 +1,8 @@
 //! `--sink otlp`: OpenTelemetry in files and to a collector, also one that fails or is away.
 #![cfg(feature = "otlp")]
 
-mod collector;
-mod ingest;
+pub(crate) mod collector;
+pub(crate) mod ingest;
 
 use std::{
     fs,

@@ -2,7 +2,7 @@
 
 mod answers;
 mod dashboard;
-mod program;
+pub(crate) mod program;
 mod removal;
 mod server;
 

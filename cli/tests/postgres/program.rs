@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use foldline_database::{postgres::Postgres, sqlite::Database};
+use foldline_domain::pricing::Prices;
 
 #[cfg(feature = "mcp")]
 use serde_json::json;
@@ -14,11 +15,12 @@ use crate::{
 };
 
 /// A file and a server with the same commits.
-pub(super) fn both(folder: &Path) -> [String; 2] {
+pub(crate) fn both(folder: &Path) -> [String; 2] {
     let file = folder.join("one.db");
     let address = Server::get().database();
     let mut sqlite = Database::open(&file, foldline_database::sqlite::DEFAULT_WAIT).unwrap();
     answers::fill(&mut sqlite, &mut Postgres::open(&address).unwrap());
+    sqlite.add_prices(Prices::builtin()).unwrap();
     sqlite.close().unwrap();
     [file.to_str().unwrap().to_owned(), address]
 }

@@ -8,6 +8,7 @@
 //!
 //! A transcript of Cursor is a companion although it has entries: it repeats the conversation of a chat of the same id,
 //! without ids, times and results. It is a session of its own where the chat is not stored.
+//! The views `companions` have the same pairs, for the view `cost`, which asks about all sessions at once.
 //! [`join_companions`](crate::usage::join_companions) is the same rule for sessions that were read from logs.
 
 /// Whether a row of `sessions` is of a transcript.

@@ -340,6 +340,21 @@ JOIN trees AS part ON part.root = stated.root AND part.session <> stated.session
 JOIN sessions ON sessions.id = part.session AND sessions.parent_relation = 'sub_agent'
 JOIN message_usage AS used ON used.session = part.session AND used.used_at BETWEEN since AND until;
 
+-- Logs that state more about a session in another log, such as its tokens: a session without entries, or a transcript of
+-- Cursor, with the first session of the same agent and id that has entries.
+CREATE VIEW companions AS
+WITH logs AS (
+    SELECT sessions.id, session_id, agent, entries, format = 'cursor-transcript' AS is_transcript
+    FROM sessions JOIN sources ON sources.id = sessions.source
+), firsts AS (
+    SELECT id, session_id, agent, is_transcript,
+           row_number() OVER (PARTITION BY session_id, agent ORDER BY is_transcript, id) AS place
+    FROM logs WHERE entries > 0
+)
+SELECT logs.id AS companion, firsts.id AS session
+FROM logs JOIN firsts ON firsts.session_id = logs.session_id AND firsts.agent = logs.agent AND place = 1
+WHERE logs.entries = 0 OR (logs.is_transcript AND NOT firsts.is_transcript);
+
 -- The prices of the models that were used, in US dollars a token, for the view `cost`: those that were built into the
 -- program that stored the first use of the model.
 CREATE TABLE prices (
@@ -378,19 +393,23 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
 FROM tool_calls JOIN entries ON entries.id = tool_calls.entry JOIN sessions ON sessions.id = tool_calls.session
 LEFT JOIN folders ON folder = cwd;
 
--- The tokens of a message, and its cost: as a log states it, or else estimated from the prices, unless the log states
--- what the session, or a window of its tree, cost as a whole.
+-- The tokens of a message, and its cost: as a log states it, or else estimated from the prices, unless a log of the session
+-- states what the session, or a window of its tree, cost as a whole.
 CREATE VIEW cost AS
-SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd) AS project, branch,
+WITH logs AS MATERIALIZED (
+    SELECT id AS log, coalesce(companions.session, id) AS whole FROM sessions LEFT JOIN companions ON companion = id
+), stated AS MATERIALIZED (
+    SELECT whole FROM logs JOIN usage ON session = log
+    WHERE cost_usd IS NOT NULL AND input_tokens IS NULL AND output_tokens IS NULL
+)
+SELECT whole AS session, session_id, agent, coalesce(folders.project, cwd) AS project, branch,
        nullif(usage.model, '') AS model,
        strftime('%Y-%m-%dT%H:%M:%SZ', (nullif(used_at, -1)) / 1000, 'unixepoch') AS at,
        strftime('%Y-%m-%d', (nullif(used_at, -1)) / 1000, 'unixepoch') AS day,
        usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens,
        usage.reasoning_tokens, usage.cost_usd AS stated_usd,
-       CASE WHEN usage.cost_usd IS NULL AND NOT EXISTS (
-           SELECT 1 FROM message_usage AS whole WHERE whole.session = usage.session
-           AND whole.cost_usd IS NOT NULL AND whole.input_tokens IS NULL AND whole.output_tokens IS NULL
-       ) AND (usage.session, message_id, usage.model, used_at) NOT IN (SELECT * FROM windowed_usage) THEN (
+       CASE WHEN usage.cost_usd IS NULL AND whole NOT IN (SELECT whole FROM stated)
+            AND (usage.session, message_id, usage.model, used_at) NOT IN (SELECT * FROM windowed_usage) THEN (
            SELECT max(max(coalesce(usage.input_tokens, 0) - coalesce(usage.cache_read_tokens, 0), 0) - coalesce(usage.cache_write_tokens, 0), 0) * prices.input
                   + coalesce(usage.cache_read_tokens, 0) * prices.cache_read
                   + (coalesce(usage.cache_write_tokens, 0) - min(coalesce(usage.cache_write_1h_tokens, 0), coalesce(usage.cache_write_tokens, 0))) * prices.cache_write
@@ -403,7 +422,7 @@ SELECT sessions.id AS session, session_id, agent, coalesce(folders.project, cwd)
                + coalesce(usage.web_searches, 0) > 0
            ORDER BY CASE WHEN until < 0 THEN 9223372036854775807 ELSE until END, more_than DESC LIMIT 1
        ) END AS estimated_usd
-FROM usage JOIN sessions ON sessions.id = usage.session LEFT JOIN folders ON folder = cwd;
+FROM logs JOIN usage ON usage.session = log JOIN sessions ON sessions.id = whole LEFT JOIN folders ON folder = cwd;
 
 -- Each kind and subject once: how often, and where first.
 CREATE TABLE warnings (
