@@ -169,6 +169,16 @@ fn two_machines_send_into_one_database_and_nothing_is_lost_or_doubled() {
     let repeated = team.push("a", &a, &server.address).output().unwrap();
     assert!(said(&repeated).contains("0 logs sent (0 B), 1 unchanged"), "{}", said(&repeated));
     assert!(said(&run(&["check", "--db", &team.db()])).is_empty());
+
+    // An agent asks who worked on what.
+    #[cfg(feature = "mcp")]
+    {
+        let mut client = crate::mcp::client::Client::of(&team.path("team.db"));
+        let asked = serde_json::json!({ "all_projects": true, "host": "box-b" });
+        let recent = client.text("recent_sessions", &asked);
+        assert!(recent.contains("@box-b") && !recent.contains("@box-a"), "{recent}");
+        assert!(client.end());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Arguments that tools have in common, and their JSON Schema.
 
+use foldline_database::query::SessionFilter;
 use foldline_render::terminal::neutralise;
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::transform_subschemas};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -23,16 +24,34 @@ const LONGEST: usize = 400;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Scope {
-    /// Folder or end of its path; default: here.
+    /// Folder or its end; default: here.
     pub(crate) project: Option<String>,
     /// All projects.
     pub(crate) all_projects: bool,
-    /// today, 7d, "last week", 2026-01-31 or RFC 3339.
+    /// 7d, "last week", 2026-01-31 or RFC 3339.
     pub(crate) since: Option<String>,
     /// As since.
     pub(crate) until: Option<String>,
     /// Agent or prefix.
     pub(crate) agent: Option<String>,
+}
+
+/// Where the sessions are from, which a team asks.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Origin {
+    /// Machine.
+    pub(crate) host: Option<String>,
+    /// Whose.
+    pub(crate) user: Option<String>,
+}
+
+impl Origin {
+    /// The sessions that are from there among those of a filter.
+    pub(crate) fn of(&self, filter: SessionFilter) -> SessionFilter {
+        let Self { host, user } = self.clone();
+        SessionFilter { host, user, ..filter }
+    }
 }
 
 /// The size of an answer.

@@ -8,7 +8,7 @@ use super::{session_head::session_head, tool_arguments::ToolArguments};
 use crate::{
     error::Error,
     mcp::{
-        arguments::{Bounds, Scope},
+        arguments::{Bounds, Origin, Scope},
         call::Call,
         listing::{Results, after},
     },
@@ -18,10 +18,12 @@ use crate::{
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct RecentSessions {
-    /// Only sessions that ended without success.
+    /// Only those without success.
     failed: bool,
     #[serde(flatten)]
     scope: Scope,
+    #[serde(flatten)]
+    origin: Origin,
     /// Results to skip.
     offset: u32,
     #[serde(flatten)]
@@ -31,8 +33,7 @@ pub(super) struct RecentSessions {
 impl ToolArguments for RecentSessions {
     const NAME: &'static str = "recent_sessions";
     const TITLE: &'static str = "Recent sessions";
-    const ABOUT: &'static str = "Lists past sessions of coding agents in this \
-        project, the latest first: what was done here before.";
+    const ABOUT: &'static str = "Lists past sessions in this project, the latest first.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds
@@ -42,7 +43,7 @@ impl ToolArguments for RecentSessions {
         let filter = SessionFilter {
             state: self.failed.then_some(StateFilter::Failed),
             is_listed: true,
-            ..after(call, self.offset, call.filter(&self.scope)?)
+            ..after(call, self.offset, self.origin.of(call.filter(&self.scope)?))
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {

@@ -3,7 +3,10 @@
 use foldline_database::query::SessionRow;
 use foldline_render::human;
 
-use crate::mcp::{call::Call, quote::quoted};
+use crate::{
+    mcp::{call::Call, quote::quoted},
+    origin,
+};
 
 /// The name of a session and its figures, and below them, as text of its log: its title, agent, model and folder.
 pub(super) fn session_head(call: &Call<'_>, session: &SessionRow, name: &str) -> String {
@@ -40,6 +43,11 @@ fn stated(call: &Call<'_>, session: &SessionRow) -> String {
     };
     let title = text(&session.title, 120).unwrap_or_else(|| "(no title)".to_owned());
     let facts = [text(&session.agent, 40), text(&session.model, 60), text(&session.cwd, 200)];
-    let facts: Vec<_> = facts.into_iter().flatten().collect();
+    let mut facts: Vec<_> = facts.into_iter().flatten().collect();
+    // Of this machine it is known, and would be said of each session.
+    if session.host.is_some() && session.host != origin::host() {
+        let from = [&session.user, &session.host].map(|name| text(name, 60).unwrap_or_default());
+        facts.push(from.join("@"));
+    }
     if facts.is_empty() { title } else { format!("{title} ({})", facts.join(", ")) }
 }

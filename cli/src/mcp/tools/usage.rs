@@ -12,7 +12,7 @@ use super::tool_arguments::ToolArguments;
 use crate::{
     error::Error,
     mcp::{
-        arguments::{Bounds, Scope},
+        arguments::{Bounds, Origin, Scope},
         call::Call,
         listing::Results,
         quote::{line, quoted},
@@ -28,6 +28,8 @@ pub(super) struct UsageTotals {
     by: Vec<Key>,
     #[serde(flatten)]
     scope: Scope,
+    #[serde(flatten)]
+    origin: Origin,
     /// Results to skip.
     offset: u32,
     #[serde(flatten)]
@@ -46,6 +48,8 @@ enum Key {
     Project,
     Session,
     Branch,
+    Host,
+    User,
 }
 
 impl Key {
@@ -59,6 +63,8 @@ impl Key {
             Self::Project => By::Project,
             Self::Session => By::Session,
             Self::Branch => By::Branch,
+            Self::Host => By::Host,
+            Self::User => By::User,
         }
     }
 }
@@ -66,14 +72,14 @@ impl Key {
 impl ToolArguments for UsageTotals {
     const NAME: &'static str = "usage";
     const TITLE: &'static str = "Tokens and costs";
-    const ABOUT: &'static str = "Adds up tokens and US dollars of coding agents.";
+    const ABOUT: &'static str = "Adds up tokens and US dollars.";
 
     fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
     fn answer(&self, call: &Call<'_>) -> Result<String, Error> {
-        let filter = call.filter(&self.scope)?;
+        let filter = self.origin.of(call.filter(&self.scope)?);
         let sessions = call.database.usage(&filter)?;
         let used = Used::new(&sessions, &filter, Arc::as_ref(call.prices));
         if used.rows.is_empty() {
