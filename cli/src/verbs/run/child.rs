@@ -14,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use super::now;
+use foldline_domain::Timestamp;
+
 use crate::{error::Error, sink::AgentSpan};
 
 /// The capacity of the queue of pieces: the agent waits when it is full.
@@ -219,4 +220,9 @@ fn forward_signals(child: &process::Child) -> Result<(), Error> {
 #[cfg(not(unix))]
 fn forward_signals(_: &process::Child) -> Result<(), Error> {
     Ok(())
+}
+
+/// The moment of what happens to a child.
+pub(super) fn now() -> Timestamp {
+    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }

@@ -16,12 +16,11 @@ mod watched;
 use std::{io, path::Path, process::ExitStatus, sync::mpsc::RecvTimeoutError};
 
 use foldline::files::owner_only;
-use foldline_domain::Timestamp;
 use foldline_render::transcript::TranscriptStyle;
 
 pub(crate) use self::args::RunArgs;
 use self::{
-    child::{Child, Stream},
+    child::{Child, Stream, now},
     consumers::Consumers,
     files::Files,
     interleaver::Interleaver,
@@ -95,10 +94,6 @@ fn exit_code(ended: ExitStatus) -> u8 {
         return u8::try_from(128 + signal).unwrap_or(u8::MAX);
     }
     ended.code().map_or(exit::FAILED, |code| u8::try_from(code).unwrap_or(exit::FAILED))
-}
-
-fn now() -> Timestamp {
-    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
 /// The sinks, and the span of the agent if one of them is of OpenTelemetry.
