@@ -15,7 +15,7 @@ use foldline_tables::{
 };
 use tempfile::NamedTempFile;
 
-use super::rows::{replace, temporary_beside};
+use super::temporary::{replace, temporary_beside};
 use crate::error::Error;
 
 /// The new files, by their paths.

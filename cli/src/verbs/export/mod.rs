@@ -8,6 +8,7 @@ mod report;
 mod rows;
 mod single;
 mod site;
+mod temporary;
 
 use std::{
     collections::BTreeMap,

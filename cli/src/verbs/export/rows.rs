@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     convert::Infallible,
-    fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -23,6 +22,7 @@ use super::{
     args::{ExportArgs, Format},
     read,
     report::note,
+    temporary::{replace, temporary_beside},
 };
 use crate::{
     answer::Opened,
@@ -222,18 +222,4 @@ impl Output {
             Self::Dataset(dataset) => dataset.finish(),
         }
     }
-}
-
-/// A file in the folder of another one, for its owner only.
-pub(super) fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
-}
-
-pub(super) fn replace(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    file.as_file().sync_all()?;
-    if let Ok(known) = fs::metadata(path) {
-        file.as_file().set_permissions(known.permissions())?;
-    }
-    file.persist(path).map(drop).map_err(|error| error.error)
 }
