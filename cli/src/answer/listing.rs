@@ -8,9 +8,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     folder,
-    json::write_json,
+    layout::Layout,
     note::note,
-    print::{self, OutputFormat},
     spreadsheet::guarded,
     value::{Kind, Value, visible},
 };
@@ -187,11 +186,7 @@ impl Listing {
         (columns.into_iter().map(|column| column.name).zip(kinds).collect(), rows)
     }
 
-    pub(crate) fn write_table(
-        &self,
-        out: &mut dyn Write,
-        layout: print::Layout<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn write_table(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
         if self.rows.is_empty() {
             return writeln!(out, "nothing was found");
         }
@@ -295,26 +290,6 @@ impl Listing {
     }
 }
 
-impl print::Printed for Listing {
-    fn into_listing(self) -> Option<Self> {
-        Some(self)
-    }
-
-    fn limit(&mut self, limit: usize) -> bool {
-        let is_over = self.rows.len() > limit;
-        self.rows.truncate(limit);
-        is_over
-    }
-
-    fn write(&self, out: &mut dyn Write, layout: print::Layout<'_>) -> io::Result<()> {
-        match layout.format {
-            OutputFormat::Table => self.write_table(out, layout),
-            OutputFormat::Json => write_json(out, self),
-            OutputFormat::Csv => self.write_csv(out),
-        }
-    }
-}
-
 impl Serialize for Listing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.rows.iter().map(|row| Object { columns: &self.columns, row }))
@@ -342,12 +317,12 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::answer::json;
+    use crate::answer::{OutputFormat, Printed, json};
 
     fn print(listing: &Listing, format: OutputFormat) -> String {
         let mut out = Vec::new();
-        let layout = print::Layout { format, width: 80, zone: &TimeZone::UTC, is_coloured: false };
-        print::Printed::write(listing, &mut out, layout).unwrap();
+        let layout = Layout { format, width: 80, zone: &TimeZone::UTC, is_coloured: false };
+        Printed::write(listing, &mut out, layout).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -64,6 +64,7 @@ mod filters;
 pub(crate) mod find;
 pub(crate) mod folder;
 mod json;
+mod layout;
 mod listing;
 mod note;
 pub(crate) mod paragraphs;
@@ -84,10 +85,11 @@ pub(crate) use self::{
     database::{DatabaseArgs, Opened, is_damaged},
     filters::Filters,
     json::write_json,
+    layout::{Layout, OutputFormat},
     listing::Listing,
     note::note,
     prices::PricesArgs,
-    print::{Layout, OutputFormat, PrintArgs, Printed},
+    print::{PrintArgs, Printed},
     value::{Kind, Value, short_id, visible},
 };
 use crate::{error::Error, program::Program};

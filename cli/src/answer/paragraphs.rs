@@ -10,9 +10,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::{
+    layout::{Layout, OutputFormat},
     listing::Listing,
     note::note,
-    print::{Layout, OutputFormat, Printed},
+    print::Printed,
     value::{Kind, Value, short_id},
 };
 use crate::table::{clip, clip_around};

@@ -5,24 +5,16 @@ use std::{
     sync::PoisonError,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use foldline_render::human;
 use jiff::tz::TimeZone;
 
-use super::listing::Listing;
+use super::{
+    json::write_json,
+    layout::{Layout, OutputFormat},
+    listing::Listing,
+};
 use crate::{error::Error, options::width, pager::Output, program::Program, say::say};
-
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// For the terminal
-    #[default]
-    Table,
-    /// For programs, with exact values
-    Json,
-    /// For spreadsheets; formulas are escaped with a leading '
-    Csv,
-}
 
 /// The options of printing.
 #[derive(Clone, Debug, Args)]
@@ -42,18 +34,6 @@ pub(crate) struct PrintArgs {
     pub(crate) width: Option<u16>,
 }
 
-/// The format, the width and the time zone.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout<'z> {
-    pub(crate) format: OutputFormat,
-    /// Of tables, in columns.
-    pub(crate) width: usize,
-    /// Of the moments in tables.
-    pub(crate) zone: &'z TimeZone,
-    /// Whether the headings of tables are bold.
-    pub(crate) is_coloured: bool,
-}
-
 /// An answer.
 pub(crate) trait Printed: Sized {
     /// Removes rows over the limit. Returns whether any were removed.
@@ -65,6 +45,26 @@ pub(crate) trait Printed: Sized {
     /// Its rows; `None` if it is more than rows.
     fn into_listing(self) -> Option<Listing> {
         None
+    }
+}
+
+impl Printed for Listing {
+    fn into_listing(self) -> Option<Self> {
+        Some(self)
+    }
+
+    fn limit(&mut self, limit: usize) -> bool {
+        let is_over = self.rows.len() > limit;
+        self.rows.truncate(limit);
+        is_over
+    }
+
+    fn write(&self, out: &mut dyn Write, layout: Layout<'_>) -> io::Result<()> {
+        match layout.format {
+            OutputFormat::Table => self.write_table(out, layout),
+            OutputFormat::Json => write_json(out, self),
+            OutputFormat::Csv => self.write_csv(out),
+        }
     }
 }
 
