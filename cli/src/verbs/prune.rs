@@ -24,8 +24,8 @@ use crate::{
 };
 
 const NOTE: &str = "\
-The size of a database is that of its rows and indices: space that a file, or a table of PostgreSQL, has for later rows
-does not count, and neither do copies of logs. A dry run estimates what would be deleted. If the sessions without their
+The size of a database is that of its rows and indices: space that a file, or a table of PostgreSQL, has for later rows \
+does not count, and neither do copies of logs. A dry run estimates what would be deleted. If the sessions without their \
 entries have more than SIZE, nothing more can be deleted, and the exit code is 1.";
 
 /// The options of `foldline prune`.
