@@ -432,7 +432,10 @@ fn records_without_a_time_have_that_of_their_arrival() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/codex-exec/commands.jsonl");
     let (log, sink) = (log.to_str().unwrap(), format!("otlp={}", out.display()));
     let run = ["run", "--format", "metrics", "--sink", &sink, "--", "cat", log];
-    for arguments in [&["replay", log, "--format", "metrics", "--sink", &sink][..], &run] {
+    let db = folder.path().join("db").to_str().unwrap().to_owned();
+    let replay = ["replay", log, "--format", "metrics", "--sink", &sink];
+    let ingest = ["ingest", log, "--db", &db, "--final", "--sink", &sink];
+    for arguments in [&ingest[..], &replay, &run] {
         assert!(foldline(arguments).output().unwrap().status.success());
         let names = observed_spans(&out);
         let count = |name: &str| names.iter().filter(|it| it.starts_with(name)).count();

@@ -32,7 +32,7 @@ use crate::{
     outputs::TrailRecords,
     pipeline::{self, LogEmitter, LogReducer, LogState, Moved, Part},
     program::Program,
-    sink::{Gathered, SinkKind, SinkOptions, Sinks, Written},
+    sink::{Arrival, Gathered, SinkKind, SinkOptions, Sinks, Written},
 };
 
 /// The shared configuration of the readers.
@@ -150,12 +150,21 @@ pub(super) fn read(reading: &Reading<'_>, plan: &Plan, each: &mut dyn FnMut(Piec
 type LogSegments = Segments<LogReducer, LogState, LogEmitter<Fan>, Collected, Records>;
 
 /// The records of a log that is rewritten have digests of their events, by which a trail knows those that it has.
-fn fan(reading: &Reading<'_>, is_rewritten: bool) -> Fan {
+fn fan(reading: &Reading<'_>, plan: &Plan, is_rewritten: bool) -> Fan {
     let records = EventRecords::default();
     let records = if is_rewritten { records.with_event_digests() } else { records };
+    fan_of(reading.audited.then_some(records), sinks(reading, plan))
+}
+
+/// The further consumers of a log. Its records arrived by the time at which it was written last.
+fn sinks(reading: &Reading<'_>, plan: &Plan) -> Sinks {
     let mut sinks = Sinks::default();
-    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
-    fan_of(reading.audited.then_some(records), sinks)
+    let options = || {
+        let arrival = Arrival::of_file(&plan.path);
+        SinkOptions { arrival, ..reading.options.clone() }
+    };
+    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &options(), None));
+    sinks
 }
 
 fn try_read(
@@ -248,10 +257,9 @@ fn remembered(
     executor: &DynExecutor,
     mut length: u64,
 ) -> Result<<Sinks as Resume>::State, Error> {
-    let mut sinks = Sinks::default();
-    reading.sinks.iter().for_each(|kind| sinks.gather(kind, &reading.options, None));
     let mut log = Log::Once(Box::new(reading.program.openers().open_regular(&plan.path)?));
-    let mut processor = pipeline::begin(executor.clone(), sinks, DEFAULT_MAX_LINE, log.span());
+    let mut processor =
+        pipeline::begin(executor.clone(), sinks(reading, plan), DEFAULT_MAX_LINE, log.span());
     while length > 0 {
         let span = pipeline::span(&processor);
         let moved = pipeline::step(&mut log, &span, |part| {
@@ -335,7 +343,7 @@ impl<'p> OpenLog<'p> {
             && let Ok(mut resumed) = pipeline::resume(
                 executor.clone(),
                 &checkpoint.state,
-                fan(reading, is_rewritten),
+                fan(reading, plan, is_rewritten),
                 DEFAULT_MAX_LINE,
                 file.span().clone(),
             )
@@ -364,7 +372,7 @@ impl<'p> OpenLog<'p> {
                     return Ok(None);
                 }
                 let format = executor.format().name;
-                let fan = fan(reading, is_rewritten);
+                let fan = fan(reading, plan, is_rewritten);
                 (format, pipeline::begin(executor, fan, DEFAULT_MAX_LINE, log.span()))
             }
         };
