@@ -35,6 +35,7 @@ function startList(list) {
   let typing;
   function change({ target }) {
     const isTyped = target.name === "q";
+    asked++; // What was asked before is not drawn any more.
     clearTimeout(typing);
     typing = setTimeout(() => {
       const query = new URLSearchParams([...new FormData(filters)].filter(([, value]) => value));
