@@ -177,6 +177,11 @@ fn two_machines_send_into_one_database_and_nothing_is_lost_or_doubled() {
         let asked = serde_json::json!({ "all_projects": true, "host": "box-b" });
         let recent = client.text("recent_sessions", &asked);
         assert!(recent.contains("@box-b") && !recent.contains("@box-a"), "{recent}");
+        let asked = serde_json::json!({ "all_projects": true, "host": "box-c" });
+        for tool in ["recent_sessions", "usage"] {
+            let none = client.text(tool, &asked);
+            assert!(none.contains("of the host \"box-c\" in sessions of all projects"), "{none}");
+        }
         assert!(client.end());
     }
 }

@@ -52,6 +52,15 @@ impl Origin {
         let Self { host, user } = self.clone();
         SessionFilter { host, user, ..filter }
     }
+
+    /// What it adds to the subject of an answer without results.
+    pub(crate) fn stated(&self) -> String {
+        let parts = [("user", &self.user), ("host", &self.host)].into_iter();
+        let stated = parts.filter_map(|(what, name)| {
+            Some(format!(" of the {what} {:?}", clip(name.as_deref()?, 60)))
+        });
+        stated.collect()
+    }
 }
 
 /// The size of an answer.

@@ -47,7 +47,8 @@ impl ToolArguments for RecentSessions {
         };
         let sessions = call.database.sessions(&filter, SessionOrder::Latest)?;
         if sessions.is_empty() {
-            return Ok(call.nothing("There is nothing", &self.scope, self.offset));
+            let what = format!("There is nothing{}", self.origin.stated());
+            return Ok(call.nothing(&what, &self.scope, self.offset));
         }
         let results = Results { head: String::new(), rows: &sessions, offset: self.offset };
         results.answer(call, |session| {

@@ -83,7 +83,8 @@ impl ToolArguments for UsageTotals {
         let sessions = call.database.usage(&filter)?;
         let used = Used::new(&sessions, &filter, Arc::as_ref(call.prices));
         if used.rows.is_empty() {
-            return Ok(call.nothing("No usage is stated", &self.scope, self.offset));
+            let what = format!("No usage is stated{}", self.origin.stated());
+            return Ok(call.nothing(&what, &self.scope, self.offset));
         }
         let mut by: Vec<By> = Vec::new();
         for key in &self.by {
