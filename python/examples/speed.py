@@ -1,7 +1,7 @@
 """How long the patches of logs take by the program, in Python and in WebAssembly, in one run and as ratios to the program:
 FOLDLINE=target/release/foldline python speed.py LOG..
 
-WebAssembly needs Node and `typescript/build.mjs`. The program is started anew for each log; the others are running.
+WebAssembly needs Node and `typescript/build.mjs`. The program is started again for each log; the others are running.
 """
 
 from __future__ import annotations

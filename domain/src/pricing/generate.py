@@ -39,7 +39,7 @@ PROVIDERS = {
     "minimax": "minimax-",
     "groq": "gpt-oss-|kimi-",
 }
-# Models that nobody writes code with.
+# Models that agents do not write code with.
 OTHERS = re.compile(r"audio|image|live|realtime|research|robotics|search|tts|transcribe|-vl-|computer-use|gpt-(3|4-)|beta|-exp|gemma|vision|mamba|multi-agent|speech|safeguard")
 RATES = re.compile(
     r"(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost"

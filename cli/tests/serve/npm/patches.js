@@ -127,5 +127,5 @@ const until = Date.now() + 60_000;
 while (!isWhole() && Date.now() < until) await connect(Infinity, 1_000, isWhole);
 assert.deepStrictEqual(documents.fast, expected);
 assert.deepStrictEqual(documents.rfc6902, expected);
-assert.equal(snapshots, 1, "all else was gone on with");
+assert.equal(snapshots, 1, "all other connections resumed");
 console.log(`${cuts} cuts, ${patches} patches`);
